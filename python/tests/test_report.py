@@ -24,11 +24,11 @@ def test_a_report_has_the_parts_of_the_document(report):
     assert report.facts["requests"] == 200_000
     assert report.parameters["capacity"] == ["5%"]
     assert report.belief.startswith("mean latency = hit rate")
-    assert report.tables == list(document["tables"]) or set(report.tables) == set(document["tables"])
+    assert set(report.tables) == set(document["tables"])
     assert set(report.plots) == set(document["plots"])
     assert repr(report).startswith("<trueplane.Report cache.compare: Hit rate cannot tell")
     assert "→ Deploy lru-mad." in str(report)
-    assert max(map(len, report.text(60).splitlines())) <= 100 < len(report.text(details=True))
+    assert len(report.text(details=True)) > len(report.text())
 
 
 def test_every_table_has_the_cells_of_the_document(report):

@@ -10,6 +10,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import trueplane
 from trueplane import _stubs
@@ -66,14 +67,8 @@ def test_the_stubs_are_what_the_studies_declare():
 def test_the_document_is_the_one_that_the_command_prints(command, monkeypatch, function, words, given):
     there = command(f"{words} --json")
     assert there.returncode == 0, there.stderr
-    monkeypatch.chdir(_root())
+    monkeypatch.chdir(ROOT)
     assert function(**given).to_json() == there.stdout
-
-
-def _root():
-    from conftest import ROOT
-
-    return ROOT
 
 
 def test_an_error_is_the_sentence_of_the_command(command, log):

@@ -106,6 +106,17 @@ def test_the_name_of_a_log_and_its_changes_count(tmp_path):
         sweep.wait()
 
 
+def test_a_file_behind_a_word_counts_by_its_content(tmp_path):
+    from trueplane._store import Hashes
+
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("time_ns,job_ns\n")
+    before = Hashes().of(f"trace:{jobs}")
+    jobs.write_text("time_ns,job_ns\n1,2\n")
+    assert before.startswith("trace:jobs.csv sha256:") and Hashes().of(f"trace:{jobs}") != before
+    assert Hashes().of("iid:0.5") == "text:iid:0.5"
+
+
 def test_frames_have_numbers_and_mixed_cells_are_text(frame):
     table = trueplane.sweep(trueplane.cache.compare, {"trace": [frame, frame.slice(5)]}, latency="1ms", policies="lru").table()
     assert table.column("trace").to_pylist() == ["frame 1", "frame 2"]

@@ -4,7 +4,7 @@
     >>> report = trueplane.cache.compare("requests.csv", latency="100ms")
     >>> report.table("policies").to_pandas()
 
-Every study of the command `trueplane` is a function with the same parameters: `trueplane.cache.compare`, `trueplane.fair.simulate`, and so on.
+The studies of the command `trueplane` are functions with the same parameters: `trueplane.cache.compare`, `trueplane.fair.simulate`, and so on.
 Instead of the path of a log, give a data frame, an Arrow table or a dictionary of columns.
 """
 

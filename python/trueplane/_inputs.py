@@ -94,8 +94,6 @@ def _plain(name: str, field: pa.Field, column: pa.ChunkedArray) -> tuple[pa.Chun
         # Whole numbers of any size are written without an exponent.
         values = column.drop_null()
         is_whole = pa.compute.all(pa.compute.equal(pa.compute.floor(values), values)).as_py()
-        if is_whole and pa.compute.all(pa.compute.less(pa.compute.abs(values), 2.0**53)).as_py() is not False:
-            return column.cast(pa.int64()), False
         if is_whole and pa.compute.all(pa.compute.less(pa.compute.abs(values), 2.0**63)).as_py():
             return column.cast(pa.int64(), safe=False), False
         return column, False

@@ -70,34 +70,36 @@ def key(study: str, table: str | None, given: Iterable[tuple[str, str]], content
 
 
 class Hashes:
-    """The hashes of files. Each is read once, unless it changes."""
+    """The hashes of files, each of which is read once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, int, int], str] = {}
-        self._seen: dict[str, tuple[str, int, int]] = {}
+        self._known: dict[str, tuple[tuple[int, int], str]] = {}
 
-    def of(self, path: str) -> str:
-        """The hash of the content of a file, with its name, by which formats are known; of what is no regular file, its path."""
-        try:
-            about = os.stat(path)
-        except OSError:
-            # The study says what is wrong with it.
-            return f"path:{path}"
-        if not Path(path).is_file():
-            return f"path:{path}"
-        known = (path, about.st_size, about.st_mtime_ns)
-        if known not in self._known:
+    def of(self, text: str) -> str:
+        """The hash of the content of a file, with its name, by which formats are known; of what names no regular file, the text itself."""
+        path = _path(text)
+        if path is None:
+            # If it is not there, the study says so.
+            return f"text:{text}"
+        if path not in self._known:
+            state = _state(path)
             with open(path, "rb") as file:
-                digest = hashlib.file_digest(file, "sha256")
-            self._known[known] = digest.hexdigest()
-        self._seen[path] = known
-        return f"{Path(path).name} sha256:{self._known[known]}"
+                self._known[path] = (state, hashlib.file_digest(file, "sha256").hexdigest())
+        return f"{text.removesuffix(path)}{Path(path).name} sha256:{self._known[path][1]}"
 
-    def check(self, paths: Iterable[str]) -> None:
+    def check(self, texts: Iterable[str]) -> None:
         """Raises an error if one of the files is not the one that was hashed."""
-        for path in paths:
-            if path not in self._seen:
-                continue
-            about = os.stat(path)
-            if (path, about.st_size, about.st_mtime_ns) != self._seen[path]:
+        for path in map(_path, texts):
+            if path in self._known and _state(path) != self._known[path][0]:
                 raise Error(f"{path}: it has changed while the sweep ran")
+
+
+def _path(text: str) -> str | None:
+    """The file that a value names, perhaps behind a word: `trace:jobs.csv` is a workload of `surge compare`."""
+    return next((path for path in (text, text.partition(":")[2]) if Path(path).is_file()), None)
+
+
+def _state(path: str) -> tuple[int, int]:
+    """What changes with a file: its size and the time of its last change."""
+    about = os.stat(path)
+    return about.st_size, about.st_mtime_ns

@@ -1,8 +1,7 @@
-"""Writes the stubs of the subsystems, so that editors and type checkers know the functions: `python -m trueplane._stubs [--check]`."""
+"""Writes the stubs of the subsystems, so that editors and type checkers know the functions: `python -m trueplane._stubs`."""
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from pathlib import Path
 
@@ -45,19 +44,6 @@ def subsystems() -> list[str]:
     return sorted({study.name.split(".")[0] for study in studies()})
 
 
-def main() -> int:
-    """Writes the stubs, or says which ones are not as they should be."""
-    folder, wrong = Path(__file__).parent, []
-    for subsystem in subsystems():
-        path, text = folder / f"{subsystem}.pyi", stub(subsystem)
-        if "--check" not in sys.argv[1:]:
-            path.write_text(text, encoding="utf-8")
-        elif not path.exists() or path.read_text(encoding="utf-8") != text:
-            wrong.append(path.name)
-    if wrong:
-        print(f"not as the studies declare them: {', '.join(wrong)}; run python -m trueplane._stubs", file=sys.stderr)
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    for name in subsystems():
+        Path(__file__).with_name(f"{name}.pyi").write_text(stub(name), encoding="utf-8")

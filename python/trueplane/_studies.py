@@ -16,10 +16,6 @@ from ._native import Study, studies
 from ._progress import Bars, is_wanted
 from ._report import Report
 
-# Words that help texts have for values that name a file to read.
-_FILES = ("CAPTURE", "DEMANDS", "FILE", "JOBS", "TRACE", "WORKLOAD")
-# Those of logs with a row for every request or job.
-_ROWS = ("JOBS", "TRACE")
 # Parameters that every function has, and their help.
 THREADS = ("threads", "int | None", "Threads to run on, 1 to 1024; all cores if you do not say.")
 PROGRESS = ("progress", "bool | None", "Whether to show progress bars; by default in notebooks and terminals.")
@@ -38,7 +34,7 @@ class Declared:
         parameters = study.parameters()
         self.study = study
         self.signature = _signature(study, parameters)
-        self.files = {one["name"] for one in parameters if one["value"] in _FILES}
+        self.files = {one["name"] for one in parameters if one["is_file"]}
         """The parameters that name a file."""
         self._switches = {one["name"] for one in parameters if one["is_switch"]}
 
@@ -122,7 +118,7 @@ def _default(one: dict[str, Any]) -> Any:
 
 def annotation(one: dict[str, Any]) -> str:
     """The type of a parameter, as stubs write it."""
-    if one["value"] in _FILES:
+    if one["is_file"]:
         kind = "Source"
     elif one["kind"] == "bool":
         kind = "bool"
@@ -163,7 +159,7 @@ def documentation(study: Study) -> str:
         paragraphs = list(one["doc"])
         paragraphs[0] += f" [{one['range']}]" if one["range"] and not one["choices"] else ""
         paragraphs[0] += f" Default: {one['default_words']}." if one["default_words"] else ""
-        if one["value"] in _ROWS:
+        if one["is_log"]:
             paragraphs.append("Instead of a path you can give the rows: a data frame, an Arrow table or a dictionary of columns.")
         if one["choices"]:
             paragraphs.append(f"One of {', '.join(one['choices'])}.")

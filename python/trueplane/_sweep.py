@@ -98,7 +98,7 @@ class Sweep:
             return [self._rows[index] for index in sorted(self._rows)]
 
     def wait(self) -> Sweep:
-        """Waits until all points are done, and returns the sweep. Raises the error of the first point that failed, unless errors are kept."""
+        """Waits until all points are done, and returns the sweep. Raises the first error, unless errors are kept."""
         try:
             while self._thread is not None and self._thread.is_alive():
                 self._thread.join(_LOOK)

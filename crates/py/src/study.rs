@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use trueplane_studies::{Named, all};
+use trueplane_studies::{Named, all, is_file, is_log};
 use trueplane_study::Threads;
 use trueplane_units::Kind;
 
@@ -27,12 +27,6 @@ impl Study {
         trueplane_units::parameter::paragraphs(self.0.about)
     }
 
-    /// Belief of the classical model, in one sentence.
-    #[getter]
-    fn belief(&self) -> &str {
-        self.0.belief
-    }
-
     /// Whether the study runs on several threads.
     #[getter]
     fn has_threads(&self) -> bool {
@@ -55,7 +49,8 @@ impl Study {
             about.set_item("kind", kind)?;
             about.set_item("is_list", parameter.shape.is_list)?;
             about.set_item("is_switch", parameter.is_switch)?;
-            about.set_item("value", parameter.value)?;
+            about.set_item("is_file", is_file(&parameter))?;
+            about.set_item("is_log", is_log(&parameter))?;
             about.set_item("unit", parameter.unit)?;
             about.set_item("required", parameter.required)?;
             about.set_item("positional", parameter.positional)?;

@@ -68,8 +68,8 @@ impl Observer for Shared {
 
 /// Runs `work` on a pool of `threads` threads (one for each core, if there is no number), without the interpreter's lock.
 ///
-/// `progress` is called with the number of the stage, its name, its units in all, the units done and news, a few times a second. Ctrl-C stops the
-/// work and becomes `KeyboardInterrupt`; so does any exception of `progress`.
+/// `progress` is called with the number of the stage, its name, its units in all, the units done and news, a few times a second. Ctrl-C and any
+/// exception of `progress` stop the work, and are returned.
 #[expect(clippy::disallowed_methods, reason = "drivers read the clock, and this is one")]
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,

@@ -49,6 +49,16 @@ pub fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_surge::guard::Guard>();
 }
 
+/// Whether the value of a parameter names a file to read, by the word that help texts have for it.
+pub fn is_file(parameter: &Parameter) -> bool {
+    is_log(parameter) || matches!(parameter.value, "CAPTURE" | "DEMANDS" | "FILE" | "WORKLOAD")
+}
+
+/// Whether the value is the path of a log, with a row for every request or job. A workload is more: it may be made up, or name its file behind a word.
+pub fn is_log(parameter: &Parameter) -> bool {
+    matches!(parameter.value, "JOBS" | "TRACE")
+}
+
 /// Why a study did not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -70,8 +80,6 @@ pub struct Named {
     pub name: &'static str,
     /// Its help text: the first paragraph says in one sentence what it is for, the others explain.
     pub about: &'static str,
-    /// Belief of the classical model, in one sentence.
-    pub belief: &'static str,
     /// What the number of threads changes.
     pub threads: Threads,
     parameters: fn() -> Vec<Parameter>,
@@ -134,7 +142,6 @@ pub fn all() -> Vec<Named> {
             self.0.push(Named {
                 name: S::NAME,
                 about: S::ABOUT,
-                belief: S::BELIEF,
                 threads: S::THREADS,
                 parameters: parameter::table::<S::Options>,
                 run: run::<S>,

@@ -1,11 +1,8 @@
 //! The files that studies read, out of the declarations of their parameters.
 
-use trueplane_studies::{ForStudies, each};
+use trueplane_studies::{ForStudies, each, is_file, is_log};
 use trueplane_study::Study;
 use trueplane_units::{Parameter, parameter};
-
-/// Words that help texts have for values that name a file to read.
-const FILES: [&str; 6] = ["CAPTURE", "DEMANDS", "FILE", "JOBS", "TRACE", "WORKLOAD"];
 
 /// A file that a command reads.
 pub(super) struct Input {
@@ -34,13 +31,16 @@ impl ForStudies for Inputs {
         let formats = table.iter().find(|parameter| parameter.field == "format");
         let formats: Vec<&str> =
             formats.map_or_else(Vec::new, |format| (format.names)().iter().map(|name| name.name).collect());
-        for parameter in table.iter().filter(|parameter| FILES.contains(&parameter.value)) {
-            let is_log = matches!(parameter.value, "TRACE" | "JOBS" | "WORKLOAD");
+        for parameter in table.iter().filter(|parameter| is_file(parameter)) {
             self.0.push(Input {
                 command: S::NAME.replace('.', " "),
                 flag: flag(parameter),
                 about: parameter.paragraphs().into_iter().next().unwrap_or_default(),
-                formats: if is_log { formats.clone() } else { Vec::new() },
+                formats: if is_log(parameter) || parameter.value == "WORKLOAD" {
+                    formats.clone()
+                } else {
+                    Vec::new()
+                },
             });
         }
     }

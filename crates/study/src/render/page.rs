@@ -25,6 +25,11 @@ const FIRST_TABLES: usize = 2;
 
 /// The page of `report`, whose CSV files stand beside it as `files`.
 pub(super) fn page(report: &Report, files: &FileNames) -> String {
+    styled(report, files, "")
+}
+
+/// That page, with more style.
+fn styled(report: &Report, files: &FileNames, style: &str) -> String {
     // A long table sums nothing up.
     let first = report.tables.iter().take(FIRST_TABLES).take_while(|table| !table.detail).count();
     let (first_tables, tables) = report.tables.split_at(first);
@@ -46,7 +51,7 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
                 meta name="color-scheme" content="light dark";
                 meta http-equiv="Content-Security-Policy" content=(SECURITY_POLICY);
                 title { (report.title) " · trueplane" }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (style) }
             }
             body {
                 header {
@@ -80,7 +85,7 @@ pub(super) fn page(report: &Report, files: &FileNames) -> String {
 
 /// The page of `report` as one file: without links to the files that [`write_report`](super::write_report) puts beside it.
 pub fn page_alone(report: &Report) -> String {
-    page(report, &FileNames::of(report)).replacen("</style>", &format!("{ALONE}</style>"), 1)
+    styled(report, &FileNames::of(report), ALONE)
 }
 
 /// `plot` as a page of its own.
