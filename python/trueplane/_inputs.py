@@ -49,10 +49,10 @@ class Inputs(ExitStack):
                 raise
             raise ParameterError(f"{name}: {str(error).splitlines()[0]}") from error
         if isinstance(value, Mapping):
-            return ",".join(f"{key}={_scalar(name, item)}" for key, item in value.items())
+            return ",".join(f"{key}={scalar(name, item)}" for key, item in value.items())
         if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
-            return ",".join(_scalar(name, item) for item in value)
-        return _scalar(name, value)
+            return ",".join(scalar(name, item) for item in value)
+        return scalar(name, value)
 
     def _file(self, name: str, table: pa.Table) -> str:
         """A CSV file with these rows."""
@@ -102,7 +102,8 @@ def _plain(name: str, field: pa.Field, column: pa.ChunkedArray) -> tuple[pa.Chun
     return column, False
 
 
-def _scalar(name: str, value: Any) -> str:
+def scalar(name: str, value: Any) -> str:
+    """One value as people write it on the command line."""
     if isinstance(value, str):
         return value
     if isinstance(value, os.PathLike):

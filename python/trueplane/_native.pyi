@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 VERSION: str
 
 class Report:
@@ -31,3 +34,33 @@ class Study:
     ) -> Report: ...
 
 def studies() -> list[Study]: ...
+
+class RequestSource:
+    @property
+    def name(self) -> str: ...
+    @property
+    def about(self) -> list[str]: ...
+    @property
+    def has_threads(self) -> bool: ...
+    def parameters(self) -> list[dict[str, Any]]: ...
+    def run(
+        self,
+        given: list[tuple[str, str]],
+        threads: int | None = None,
+        progress: Callable[[int, str, int, int, str], None] | None = None,
+        names: list[tuple[str, str]] = ...,
+    ) -> list[tuple[str, _Array]]: ...
+
+def request_sources() -> list[RequestSource]: ...
+
+_Array = npt.NDArray[np.uint64]
+
+class SimulatedCache:
+    def __init__(self, policy: object, capacity: str, latency: str, seed: int) -> None: ...
+    def access(self, key: int, now: int, size: int, latency: int | None = None) -> tuple[int, int]: ...
+    def access_many(
+        self, keys: _Array, times: _Array, sizes: _Array, latencies: _Array | None = None
+    ) -> tuple[npt.NDArray[np.uint8], _Array]: ...
+
+def key_of(text: str) -> int: ...
+def nanos_of(name: str, text: str) -> int: ...

@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
 
+import pyarrow as pa
+
 from ._errors import ParameterError
 from ._inputs import FRAME, Inputs
-from ._native import Study, studies
+from ._native import RequestSource, Study, request_sources, studies
 from ._progress import Bars, is_wanted
 from ._report import Report
 
@@ -22,7 +24,7 @@ PROGRESS = ("progress", "bool | None", "Whether to show progress bars; by defaul
 
 
 def of(subsystem: str) -> dict[str, Callable[..., Report]]:
-    """The functions of a subsystem by their names."""
+    """The studies of a subsystem as functions, by their names."""
     found = [study for study in studies() if study.name.startswith(f"{subsystem}.")]
     return {study.name.removeprefix(f"{subsystem}."): function(study) for study in found}
 
@@ -30,7 +32,7 @@ def of(subsystem: str) -> dict[str, Callable[..., Report]]:
 class Declared:
     """A study with what its function needs."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study | RequestSource) -> None:
         parameters = study.parameters()
         self.study = study
         self.signature = _signature(study, parameters)
@@ -60,8 +62,20 @@ class Declared:
 def function(study: Study) -> Callable[..., Report]:
     """The function that runs a study."""
     declared = Declared(study)
+    run = _function(declared, Report)
+    run.declared = declared  # type: ignore[attr-defined]
+    return run
 
-    def run(*args: Any, **kwargs: Any) -> Report:
+
+def table_function(source: RequestSource) -> Callable[..., pa.Table]:
+    """The function that returns requests."""
+    return _function(Declared(source), lambda columns: pa.table(dict(columns)))
+
+
+def _function(declared: Declared, result: Callable[[Any], Any]) -> Callable[..., Any]:
+    study = declared.study
+
+    def run(*args: Any, **kwargs: Any) -> Any:
         given = declared.bound(args, kwargs)
         threads, progress = given.pop("threads", None), given.pop("progress", None)
         if not (threads is None or isinstance(threads, int)):
@@ -69,7 +83,7 @@ def function(study: Study) -> Callable[..., Report]:
         with Inputs() as inputs:
             texts = declared.texts(given, inputs)
             bars = inputs.enter_context(closing(Bars())) if is_wanted(progress) else None
-            return Report(study.run(texts, threads, bars, [(path, FRAME) for path in inputs.frames]))
+            return result(study.run(texts, threads, bars, [(path, FRAME) for path in inputs.frames]))
 
     subsystem, verb = study.name.split(".")
     run.__name__ = verb
@@ -77,7 +91,6 @@ def function(study: Study) -> Callable[..., Report]:
     run.__module__ = f"trueplane.{subsystem}"
     run.__doc__ = documentation(study)
     run.__signature__ = declared.signature  # type: ignore[attr-defined]
-    run.declared = declared  # type: ignore[attr-defined]
     return run
 
 
@@ -90,7 +103,7 @@ def _tip(signature: inspect.Signature, kwargs: Mapping[str, Any]) -> str:
     return ""
 
 
-def _signature(study: Study, parameters: list[dict[str, Any]]) -> inspect.Signature:
+def _signature(study: Study | RequestSource, parameters: list[dict[str, Any]]) -> inspect.Signature:
     kinds = {True: inspect.Parameter.POSITIONAL_OR_KEYWORD, False: inspect.Parameter.KEYWORD_ONLY}
     made = [
         inspect.Parameter(one["name"], kinds[one["positional"]], default=_default(one), annotation=annotation(one))
@@ -100,7 +113,12 @@ def _signature(study: Study, parameters: list[dict[str, Any]]) -> inspect.Signat
     made += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind, _ in extra
     ]
-    return inspect.Signature(made, return_annotation="Report")
+    return inspect.Signature(made, return_annotation=returned(study))
+
+
+def returned(study: Study | RequestSource) -> str:
+    """The type of what the function returns, as stubs write it."""
+    return "Report" if isinstance(study, Study) else "pa.Table"
 
 
 def ordered(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -147,7 +165,7 @@ def _fill(about: str, width: int) -> str:
     return textwrap.fill(about, width, break_on_hyphens=False, break_long_words=False)
 
 
-def documentation(study: Study) -> str:
+def documentation(study: Study | RequestSource) -> str:
     """The documentation of the function that runs a study."""
     parameters = study.parameters()
     names = {one["name"] for one in parameters}
@@ -169,6 +187,10 @@ def documentation(study: Study) -> str:
     width = 96
     described = [f"{name}:\n{textwrap.indent(_fill(about, width), '    ')}" for name, about in lines]
     parts.append("Parameters\n\n" + "\n".join(described))
-    command = study.name.replace(".", " ")
-    parts.append(f"The command `trueplane {command}` has the same parameters, as flags.")
+    if study.name != "cache.requests":
+        command = study.name.replace(".", " ")
+        parts.append(f"The command `trueplane {command}` has the same parameters, as flags.")
     return "\n\n".join(parts)
+
+
+generate, requests = (table_function(source) for source in request_sources())

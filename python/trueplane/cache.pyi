@@ -2,6 +2,23 @@
 
 from collections.abc import Sequence
 
+import pyarrow as pa
+
+from ._policies import Access as Access
+from ._policies import Arc as Arc
+from ._policies import Cache as Cache
+from ._policies import Compiled as Compiled
+from ._policies import Lfu as Lfu
+from ._policies import Lhd as Lhd
+from ._policies import Lru as Lru
+from ._policies import Mad as Mad
+from ._policies import Outcome as Outcome
+from ._policies import Policy as Policy
+from ._policies import Random as Random
+from ._policies import S3Fifo as S3Fifo
+from ._policies import Served as Served
+from ._policies import Sieve as Sieve
+from ._policies import WTinyLfu as WTinyLfu
 from ._report import Report
 from ._types import Number, Source, Text, Time
 
@@ -465,4 +482,118 @@ def compare(
         Whether to show progress bars; by default in notebooks and terminals.
 
     The command `trueplane cache compare` has the same parameters, as flags.
+    """
+
+def generate(
+    *,
+    profile: Text = 'cdn',
+    requests: Number = '1M',
+    seed: Number = '1',
+    irt: Time | None = None,
+    objects: Number | None = None,
+    alpha: Number | None = None,
+    progress: bool | None = None,
+) -> pa.Table:
+    """Make a synthetic request log with bursts: a table with the columns time_ns, key and size.
+
+    The page docs/concepts/cache-profiles.md describes the model and the profiles. The same seed gives
+    the same requests.
+
+    Parameters
+
+    profile:
+        Kind of load to generate. One of zipf, cdn, network, storage.
+    requests:
+        Number of requests. [1 to 100000000000000]
+    seed:
+        Seed of the random number generator. The same seed gives the same log.
+    irt:
+        Mean time between two requests, for any object. Default: the profile's.
+    objects:
+        Number of objects that can be requested at the same time. [1 to 1073741824] Default: the
+        profile's.
+    alpha:
+        Exponent of Zipf's law for the popularity of objects. [0 to 16] Default: the profile's.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane cache generate` has the same parameters, as flags.
+    """
+
+def requests(
+    trace: Source,
+    *,
+    format: Text | None = None,
+    columns: Text | None = None,
+    time_unit: Text | None = None,
+    fetch_unit: Text | None = None,
+    delimiter: Text | None = None,
+    header: bool | None = None,
+    key: Text | None = None,
+    methods: Text | None = None,
+    statuses: Text | None = None,
+    web_key: Text | None = None,
+    size_change: Text | None = None,
+    sort: bool = False,
+    strict: bool = False,
+    progress: bool | None = None,
+) -> pa.Table:
+    """Read a request log of any format: a table with the columns time_ns and key, and with size and
+    fetch_ns if the log has them.
+
+    Keys are numbers below 2⁶⁴. A key that is another text is its hash, by SipHash-2-4 under the key
+    zero. The table is in memory, with 8 bytes in each cell.
+
+    Parameters
+
+    trace:
+        Request log, plain or compressed with gzip, zstd or xz. A dash (-) is standard input. See
+        `format` for the formats. Instead of a path you can give the rows: a data frame, an Arrow table
+        or a dictionary of columns.
+    format:
+        Format of the trace. Default: detected by name and content. One of csv, oracleGeneral, twitter,
+        lis, pcap, access-log, json-log, cloudfront.
+    columns:
+        Columns of a CSV trace by number or name, such as time=2,key=5,size=4,fetch=7. Numbers start at
+        1. Names are those of the header line. Columns that you leave out are not read. Without this
+        flag, the columns are found by their names or places.
+    time_unit:
+        Unit of plain numbers in the time column. For csv, oracleGeneral and twitter only. A column's
+        name can end in its unit, as time_ms does. Default: the column name's suffix, else s. One of s,
+        ms, us, ns.
+    fetch_unit:
+        Unit of plain numbers in the fetch column. For csv only. Default: the column name's suffix, else
+        the time unit. One of s, ms, us, ns.
+    delimiter:
+        Separator of CSV cells: one ASCII character, or "tab". Default: detected in the first line.
+    header:
+        Whether the first line of a CSV trace is a header: true or false. The flag without a value means
+        true. Default: detected.
+    key:
+        Part of each packet that is used as the key. For captures only. Default: flow. One of src, dst,
+        flow.
+    methods:
+        HTTP methods to count in a web server's log, such as GET,HEAD,POST, or all. Lines with other
+        methods are left out. Default: GET,HEAD.
+    statuses:
+        HTTP statuses to count in a web server's log, such as 2xx,304, cacheable or all. Lines with
+        other statuses are left out. Default: cacheable. The word cacheable stands for 200, 203, 204,
+        206, 300, 301, 304, 308, 404, 405, 410, 414 and 501.
+    web_key:
+        Part of each web request that is used as the key. For logs of web servers only. Default: uri.
+        One of uri, path, host+uri, host+path.
+    size_change:
+        Size of an object whose requests give different sizes, or none (status 304). Default: last for
+        logs of web servers; otherwise, each request has the size that it gives. One of last, largest,
+        error.
+    sort:
+        Sort a trace whose timestamps step back by more than 10ms. The whole trace is then held in
+        memory. Without this flag, such a trace is refused. Smaller steps are always sorted, unless you
+        give `strict`.
+    strict:
+        Refuse a trace with small faults instead of repairing them. These faults are timestamps that
+        step back by up to 10ms, which are otherwise sorted, and a last packet or line that is cut off
+        (as by a killed tcpdump), which is otherwise left out.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
     """

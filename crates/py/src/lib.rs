@@ -1,8 +1,11 @@
 //! The compiled part of the Python package `trueplane`.
 //!
 //! Python code in `python/trueplane` makes functions out of what is declared here: `Study` runs a study, `Report` holds what
-//! comes of it. Both take and give plain values; data frames, progress bars and names are Python's.
+//! comes of it. Both take and give plain values; data frames, progress bars and names are Python's. The policies and queues are classes here,
+//! which take and give arrays of NumPy; `python/trueplane` has the classes that people use.
 
+mod arrays;
+mod cache;
 mod errors;
 mod report;
 mod study;
@@ -11,6 +14,10 @@ mod watch;
 #[pyo3::pymodule]
 #[pyo3(name = "_native")]
 mod native {
+    #[pymodule_export]
+    use super::arrays::nanos_of;
+    #[pymodule_export]
+    use super::cache::{RequestSource, SimulatedCache, key_of, request_sources};
     #[pymodule_export]
     use super::report::Report;
     #[pymodule_export]

@@ -11,7 +11,7 @@ use crate::options::TimeUnit;
 use crate::sip::sip_hash;
 
 /// The key that `cell` stands for; see [`super::Request::key`].
-pub(super) fn key(cell: &[u8]) -> u64 {
+pub fn key(cell: &[u8]) -> u64 {
     let canonical = cell.len() == 1 || cell.first() != Some(&b'0');
     if canonical && let Some(number) = unsigned(cell) { number } else { sip_hash(cell) }
 }

@@ -75,6 +75,7 @@ mod window;
 
 use trueplane_units::Nanos;
 
+pub use self::cell::key as key_of_text;
 pub use self::census::KeyCensus;
 pub use self::columns::{Column, Columns, ParseColumnsError};
 pub use self::error::{Place, TraceError, without_code};

@@ -1,0 +1,26 @@
+//! Arrays of arguments: a value for each, or one for all.
+
+use pyo3::prelude::*;
+use trueplane_units::Nanos;
+
+use crate::errors;
+
+/// The value of `index`, from an array with a value for each or one for all.
+#[inline]
+pub(crate) fn at<T: Copy>(values: &[T], index: usize) -> T {
+    if let [only] = values { *only } else { values[index] }
+}
+
+/// Refuses an array of another length than `expected`, or than 1 if `or_one`.
+pub(crate) fn check_length(name: &str, found: usize, expected: usize, or_one: bool) -> PyResult<()> {
+    if found == expected || (or_one && found == 1) {
+        return Ok(());
+    }
+    Err(errors::parameter(format!("{name}: expected {expected} values, one for each, got {found}")))
+}
+
+/// The nanoseconds of a time as people write it, such as 100ms. `name` says in the error what it is.
+#[pyfunction]
+pub(crate) fn nanos_of(name: &str, text: &str) -> PyResult<u64> {
+    text.parse().map(|Nanos(nanos)| nanos).map_err(|error| errors::parameter(format!("{name}: {error}")))
+}
