@@ -8,7 +8,7 @@ The studies of the command `trueplane` are functions with the same parameters: `
 Instead of the path of a log, give a data frame, an Arrow table or a dictionary of columns.
 """
 
-from . import cache, fair, limit, offload, points, sched, spray, surge
+from . import cache, fair, limit, offload, points, pqueue, sched, spray, surge
 from ._errors import Error, InternalError, ParameterError, TraceError, UnfinishedError
 from ._native import VERSION as __version__
 from ._report import Plot, Report
@@ -31,6 +31,7 @@ __all__ = [
     "limit",
     "offload",
     "points",
+    "pqueue",
     "sched",
     "search",
     "spray",

@@ -1,5 +1,6 @@
 """Who waits because the scheduler forgets: the studies of `trueplane fair`."""
 
+from ._sdrf import Sdrf
 from ._studies import of as _of
 
 globals().update(_of("fair"))

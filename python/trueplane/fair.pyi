@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ._sdrf import Sdrf as Sdrf
 from ._report import Report
 from ._types import Number, Source, Text, Time
 

@@ -2,6 +2,10 @@
 
 from collections.abc import Sequence
 
+from ._limiters import Decision as Decision
+from ._limiters import Limiter as Limiter
+from ._limiters import RequestLimiter as RequestLimiter
+from ._limiters import Verdict as Verdict
 from ._report import Report
 from ._types import Number, Source, Text, Time
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from ._dyso import Counts as Counts
+from ._dyso import RMat as RMat
 from ._report import Report
 from ._types import Number, Source, Text, Time
 

@@ -7,7 +7,12 @@
 mod arrays;
 mod cache;
 mod errors;
+mod fair;
+mod limit;
+mod offload;
+mod pqueue;
 mod report;
+mod sched;
 mod study;
 mod watch;
 
@@ -19,7 +24,17 @@ mod native {
     #[pymodule_export]
     use super::cache::{RequestSource, SimulatedCache, key_of, request_sources};
     #[pymodule_export]
+    use super::fair::Sdrf;
+    #[pymodule_export]
+    use super::limit::{Limiter, RequestLimiter};
+    #[pymodule_export]
+    use super::offload::Dyso;
+    #[pymodule_export]
+    use super::pqueue::Queue;
+    #[pymodule_export]
     use super::report::Report;
+    #[pymodule_export]
+    use super::sched::SpPifo;
     #[pymodule_export]
     use super::study::{Study, studies};
 
