@@ -25,7 +25,7 @@ def document(source, **more):
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory):
     path = tmp_path_factory.mktemp("logs") / "log.csv"
-    path.write_text("time_ns,key\n" + "".join(f"{time},{key}\n" for time, key in zip(TIMES, KEYS)))
+    path.write_text("time_ns,key\n" + "".join(f"{time},{key}\n" for time, key in zip(TIMES, KEYS, strict=True)))
     return document(path)
 
 
@@ -36,9 +36,9 @@ def expected(tmp_path_factory):
         pandas.DataFrame({"time_ns": TIMES, "key": KEYS}),
         polars.DataFrame({"time_ns": TIMES, "key": KEYS}),
         {"time_ns": np.array(TIMES), "key": KEYS},
-        np.array(list(zip(TIMES, KEYS)), dtype=[("time_ns", "i8"), ("key", "u4")]),
-        [{"time_ns": time, "key": key} for time, key in zip(TIMES, KEYS)],
-        ({"time_ns": time, "key": key} for time, key in zip(TIMES, KEYS)),
+        np.array(list(zip(TIMES, KEYS, strict=True)), dtype=[("time_ns", "i8"), ("key", "u4")]),
+        [{"time_ns": time, "key": key} for time, key in zip(TIMES, KEYS, strict=True)],
+        ({"time_ns": time, "key": key} for time, key in zip(TIMES, KEYS, strict=True)),
         pandas.DataFrame({"time": pandas.to_timedelta(TIMES, unit="ns"), "key": pandas.Categorical(KEYS)}),
         pa.table({"time": pa.array(np.array(TIMES), pa.duration("ns")), "key": KEYS}),
         pandas.DataFrame({"time_ns": [5, *TIMES], "key": [9, *KEYS]}).iloc[1:].set_axis(list("abcdef")),
@@ -54,7 +54,7 @@ def test_a_frame_is_a_trace(source, expected):
 
 
 def test_times_of_day_count_from_the_first():
-    start = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+    start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
     times = [start + datetime.timedelta(microseconds=time // 1000) for time in TIMES]
     shifted = document(pandas.DataFrame({"time": times, "key": KEYS}))
     plain = document({"time_ns": TIMES, "key": KEYS})
@@ -86,10 +86,15 @@ def test_a_frame_has_a_name_and_the_same_report_twice():
 
 
 def test_values_are_written_as_the_command_takes_them():
-    exact = [trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, **{**GIVEN, "latency": latency}).to_json() for latency in
-             ("1500ns", pandas.Timedelta("1500ns"), np.timedelta64(1500, "ns"))]
+    exact = [
+        trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, **{**GIVEN, "latency": latency}).to_json()
+        for latency in ("1500ns", pandas.Timedelta("1500ns"), np.timedelta64(1500, "ns"))
+    ]
     assert len(set(exact)) == 1
-    objects = [trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, **{**GIVEN, "capacity": capacity}).to_json() for capacity in (2, 2.0, "2")]
+    objects = [
+        trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, **{**GIVEN, "capacity": capacity}).to_json()
+        for capacity in (2, 2.0, "2")
+    ]
     assert len(set(objects)) == 1
     with pytest.raises(trueplane.ParameterError, match="^capacity: expected"):
         trueplane.cache.compare({"time_ns": TIMES, "key": KEYS}, latency="5ms", capacity=2.5)
@@ -106,7 +111,7 @@ def test_what_is_no_trace_is_refused():
     with pytest.raises(TypeError, match="trace: expected rows as dictionaries"):
         trueplane.cache.compare(iter([1, 2]), **GIVEN)
     with pytest.raises(trueplane.ParameterError, match="trace: expected names of columns, got 0, 1"):
-        trueplane.cache.compare(pandas.DataFrame(list(zip(TIMES, KEYS))), **GIVEN)
+        trueplane.cache.compare(pandas.DataFrame(list(zip(TIMES, KEYS, strict=True))), **GIVEN)
     with pytest.raises(trueplane.ParameterError, match="trace: the column key has list"):
         trueplane.cache.compare({"time_ns": TIMES, "key": [[key] for key in KEYS]}, **GIVEN)
     with pytest.raises(trueplane.ParameterError, match="^trace: "):

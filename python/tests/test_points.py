@@ -15,7 +15,7 @@ def test_a_grid_has_every_combination_the_last_axis_fastest():
 
 
 def test_zipped_axes_go_side_by_side():
-    assert zipped(a=[1, 2], b="xy".split() + ["z"]) == [{"a": 1, "b": "xy"}, {"a": 2, "b": "z"}]
+    assert zipped(a=[1, 2], b=["xy", "z"]) == [{"a": 1, "b": "xy"}, {"a": 2, "b": "z"}]
     with pytest.raises(trueplane.ParameterError, match="expected axes of the same length, got 2 of a, 1 of b"):
         zipped(a=[1, 2], b=[3])
 

@@ -52,6 +52,19 @@ def test_every_policy_does_what_the_study_finds(policy, mad, log, requests):
     assert repr(served).startswith("Served(200000 requests: ")
 
 
+@pytest.mark.parametrize(
+    ("make", "options"),
+    [
+        (lambda: cache.Lhd(400, latency="5ms", eviction="exact"), {"policies": "lhd", "eviction": "exact"}),
+        (lambda: cache.WTinyLfu(400, latency="5ms", window="fixed"), {"policies": "w-tinylfu", "tinylfu_window": "fixed"}),
+        (lambda: cache.Mad(cache.Arc(400, latency="5ms"), memory="all"), {"policies": "arc-mad", "mad_memory": "all"}),
+    ],
+)
+def test_policies_have_the_options_of_the_study(make, options, log, requests):
+    found = cache.compare(log, latency="5ms", capacity=400, progress=False, **options).table("policies").to_pylist()[0]
+    assert make().replay(requests).mean_latency_ns == pytest.approx(found["latency_mean_ns"], rel=1e-9)
+
+
 class Lru(cache.Policy):
     def __init__(self, capacity, latency="5ms"):
         super().__init__(capacity, latency=latency)
@@ -287,6 +300,9 @@ def test_wrong_arguments_raise_one_sentence_and_serve_nothing(keys, times, more,
         (lambda: cache.Lru(10, latency="10steps"), "latency: expected a time such as 100ms, got steps"),
         (lambda: cache.Lru(10, latency=-1), "latency: expected a latency such as 100ms"),
         (lambda: cache.Lru(10, seed=-1), "seed: expected a whole number"),
+        (lambda: cache.Lhd(10, eviction="best"), "eviction: expected one of sampled, exact"),
+        (lambda: cache.WTinyLfu(10, window="wide"), "tinylfu_window: expected "),
+        (lambda: cache.Mad(cache.Lru(10), memory="some"), "mad_memory: expected "),
         (lambda: cache.Mad(cache.Sieve(10)), "base: expected an Lru, Lfu, Arc or Lhd, got Sieve"),
         (lambda: cache.Lru(10).access(-1, 0), "key: expected a whole number"),
         (lambda: cache.Lru(10).access(1.0, 0), "key: expected a whole number"),

@@ -44,7 +44,9 @@ def test_wrong_numbers_are_refused():
     with pytest.raises(trueplane.ParameterError, match="trials, batch"):
         trueplane.search(trueplane.cache.compare, {}, cost, trials=0)
     with pytest.raises(trueplane.ParameterError, match="objective: expected a number, got nan"):
-        trueplane.search(trueplane.cache.compare, {"capacity": [1]}, lambda *_: float("nan"), trace=TRACE, latency="5ms", trials=1)
+        trueplane.search(
+            trueplane.cache.compare, {"capacity": [1]}, lambda *_: float("nan"), trace=TRACE, latency="5ms", trials=1
+        )
     with pytest.raises(trueplane.ParameterError, match="policies: expected a list of values, got 'lru'"):
         trueplane.search(trueplane.cache.compare, {"policies": "lru"}, cost, trace=TRACE, latency="5ms")
     with pytest.raises(trueplane.ParameterError, match="errors, wait"):

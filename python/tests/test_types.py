@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from conftest import ROOT
 
 USE = """
@@ -28,3 +29,11 @@ def test_the_package_is_typed_and_its_users_are_checked(tmp_path):
     assert said[2].startswith("error: Too many positional arguments")
     assert said[3].startswith('error: Unexpected keyword argument "latencies"')
     assert [line for line in checked.stdout.splitlines() if "error" in line and "use.py:" not in line][:-1] == [], checked.stdout
+
+
+@pytest.mark.parametrize("words", [["check"], ["format", "--check"]])
+def test_ruff_has_nothing_to_say(words):
+    checked = subprocess.run(
+        [sys.executable, "-m", "ruff", *words, "python"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr

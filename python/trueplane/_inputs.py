@@ -133,6 +133,8 @@ def _table(name: str, value: Any) -> pa.Table | None:
         if wrong:
             raise ParameterError(f"{name}: expected names of columns, got {', '.join(map(repr, wrong[:3]))}")
         return pa.Table.from_pandas(value, preserve_index=False)
+    if type(value).__module__.split(".")[0] == "libcachesim" and hasattr(value, "read_one_req"):
+        return _of_libcachesim(value)
     if hasattr(value, "__arrow_c_stream__"):
         return pa.table(value)
     if isinstance(value, Mapping):
@@ -152,3 +154,12 @@ def _table(name: str, value: Any) -> pa.Table | None:
     # The columns of the first row alone would lose what others have.
     names = list(dict.fromkeys(column for row in rows for column in row))
     return pa.table({column: pa.array([row.get(column) for row in rows]) for column in names})
+
+
+def _of_libcachesim(reader: Any) -> pa.Table:
+    """The requests of a reader of libCacheSim, whose times are in seconds. The reader is then at its start."""
+    reader.reset()
+    kinds = np.dtype([("time_s", np.int64), ("key", np.uint64), ("size", np.int64)])
+    rows = np.fromiter(((one.clock_time, one.obj_id, one.obj_size) for one in reader), kinds)
+    reader.reset()
+    return pa.table({name: pa.array(rows[name]) for name in ("time_s", "key", "size")})

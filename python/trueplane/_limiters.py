@@ -68,7 +68,7 @@ class Limiter:
     def retry_after(self, size: int, now: int | Time) -> int | None:
         """The shortest wait in nanoseconds after which a packet passes that comes at `now`: 0 if it passes now.
 
-        None if no wait is long enough, as for a packet that is larger than the burst. The limiter takes no note.
+        None if no wait is long enough. The limiter takes no note.
         """
         return self._native.retry_after(whole("size", size), time_of("now", now))
 

@@ -138,9 +138,7 @@ class Cache:
             is_one = isinstance(latencies, (int, str, datetime.timedelta, np.timedelta64))
             fetches = np.array([time_of("latencies", latencies)], np.uint64) if is_one else times_of("latencies", latencies)
         many = [whole("sizes", sizes)] if isinstance(sizes, (int, np.integer)) else sizes
-        return Served(
-            *self._native.access_many(keys_of("keys", keys), times_of("times", times), numbers("sizes", many), fetches)
-        )
+        return Served(*self._native.access_many(keys_of("keys", keys), times_of("times", times), numbers("sizes", many), fetches))
 
     def replay(self, trace: Source, **reading: Any) -> Served:
         """Serves the requests of a log or of a table.
@@ -162,10 +160,14 @@ class Cache:
 
     _is_from_trace = False
 
-    def _start(self, policy: object, capacity: Number, latency: Time | int, seed: int) -> None:
+    def _start(
+        self, policy: object, capacity: Number, latency: Time | int, seed: int, tuning: dict[str, str] | None = None
+    ) -> None:
         text = f"{latency}ns" if isinstance(latency, int) else scalar("latency", latency)
         self._is_from_trace = text == "trace"
-        self._native = SimulatedCache(policy, scalar("capacity", capacity), text, whole("seed", seed))
+        self._native = SimulatedCache(
+            policy, scalar("capacity", capacity), text, whole("seed", seed), list((tuning or {}).items())
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name == "_native":
@@ -198,8 +200,12 @@ class _Named(Cache):
         seed:
             Seed for the random draws of policies and of log-normal latencies.
         """
+        self._make(capacity, latency, seed)
+
+    def _make(self, capacity: Number, latency: Time | int, seed: int, **tuning: str) -> None:
         self._parts = (capacity, latency, seed)
-        self._start(self._name, capacity, latency, seed)
+        self._tuning = tuning
+        self._start(self._name, capacity, latency, seed, tuning)
 
 
 class Lru(_Named):
@@ -225,6 +231,14 @@ class Lhd(_Named):
 
     _name = "lhd"
 
+    def __init__(self, capacity: Number, *, latency: Time | int = "100ms", seed: int = 1, eviction: str = "sampled") -> None:
+        """An empty cache; `capacity`, `latency` and `seed` are those of the other policies.
+
+        eviction:
+            The way in which the victim is found: "sampled", the least of 64, or "exact", the least of all.
+        """
+        self._make(capacity, latency, seed, eviction=eviction)
+
 
 class Sieve(_Named):
     """Evicts the first object that was not requested since the hand last passed it (Zhang et al., NSDI 2024)."""
@@ -243,6 +257,14 @@ class WTinyLfu(_Named):
 
     _name = "w-tinylfu"
 
+    def __init__(self, capacity: Number, *, latency: Time | int = "100ms", seed: int = 1, window: str = "adaptive") -> None:
+        """An empty cache; `capacity`, `latency` and `seed` are those of the other policies.
+
+        window:
+            The size of the window: "adaptive", or "fixed".
+        """
+        self._make(capacity, latency, seed, tinylfu_window=window)
+
 
 class Random(_Named):
     """Evicts a random object."""
@@ -256,11 +278,15 @@ class Mad(Cache):
     Of the objects that the policy would evict next, the one goes whose miss costs least (Atre et al., MAD).
     """
 
-    def __init__(self, base: Lru | Lfu | Arc | Lhd) -> None:
-        """An empty cache with the capacity, the latency and the seed of `base`, which stays as it is."""
+    def __init__(self, base: Lru | Lfu | Arc | Lhd, *, memory: str = "cached") -> None:
+        """An empty cache with the capacity, the latency and the seed of `base`, which stays as it is.
+
+        memory:
+            The objects for which counters are kept: "cached", those in the cache or being fetched, or "all" ever seen.
+        """
         if not isinstance(base, (Lru, Lfu, Arc, Lhd)):
             raise ParameterError(f"base: expected an Lru, Lfu, Arc or Lhd, got {type(base).__name__}")
-        self._start(f"{base._name}-mad", *base._parts)
+        self._start(f"{base._name}-mad", *base._parts, {**base._tuning, "mad_memory": memory})
 
 
 class Policy(Cache):

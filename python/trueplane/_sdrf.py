@@ -72,11 +72,11 @@ class Sdrf:
         """Users want tasks to run: an array with a row for each task and a column for each resource. If one is refused, none is submitted."""
         rows = np.asarray(needs)
         if rows.ndim != 2:
-            raise ParameterError(f"needs: expected a row for each task and a column for each resource, got {rows.ndim} dimensions")
+            raise ParameterError(
+                f"needs: expected a row for each task and a column for each resource, got {rows.ndim} dimensions"
+            )
         flat = numbers("needs", rows.reshape(-1))
-        self._native.submit_many(
-            numbers("users", users), numbers("tasks", tasks), flat.reshape(rows.shape), time_of("now", now)
-        )
+        self._native.submit_many(numbers("users", users), numbers("tasks", tasks), flat.reshape(rows.shape), time_of("now", now))
 
     def next(self, *, now: int | Time, fitting: bool = False) -> tuple[int, int] | None:
         """The task to start now: its user and its name. It runs from now on.

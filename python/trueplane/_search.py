@@ -98,9 +98,7 @@ def search(
             while len(tried) < trials:
                 chosen = [asked.ask() for _ in range(min(size, trials - len(tried)))]
                 points = [{name: _suggested(trial, name, axis) for name, axis in axes.items()} for trial in chosen]
-                run = sweep(
-                    study, points, table=table, executor=executor, workers=workers, store=store, progress=False, **fixed
-                )
+                run = sweep(study, points, table=table, executor=executor, workers=workers, store=store, progress=False, **fixed)
                 for trial, point, rows in zip(chosen, points, run.tables(), strict=True):
                     value = objective(point, rows)
                     if not isinstance(value, (int, float)) or math.isnan(value):

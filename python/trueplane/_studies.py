@@ -110,9 +110,7 @@ def _signature(study: Study | RequestSource, parameters: list[dict[str, Any]]) -
         for one in ordered(parameters)
     ]
     extra = [THREADS, PROGRESS] if study.has_threads else [PROGRESS]
-    made += [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind, _ in extra
-    ]
+    made += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind, _ in extra]
     return inspect.Signature(made, return_annotation=returned(study))
 
 

@@ -33,7 +33,9 @@ class Sweep:
     `table()` has the rows found so far and grows while the sweep runs. `wait()` returns when all points are done.
     """
 
-    def __init__(self, tasks: list[Task], points: list[_points.Point], store: _store.Store | None, hashes: _store.Hashes, inputs: Inputs) -> None:
+    def __init__(
+        self, tasks: list[Task], points: list[_points.Point], store: _store.Store | None, hashes: _store.Hashes, inputs: Inputs
+    ) -> None:
         self._tasks = tasks
         self._points = points
         self._store = store

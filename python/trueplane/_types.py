@@ -16,9 +16,7 @@ class Arrow(Protocol):
         ...
 
 
-Source: TypeAlias = (
-    str | os.PathLike[str] | Arrow | Mapping[str, Any] | Sequence[Mapping[str, Any]] | Iterator[Mapping[str, Any]]
-)
+Source: TypeAlias = str | os.PathLike[str] | Arrow | Mapping[str, Any] | Sequence[Mapping[str, Any]] | Iterator[Mapping[str, Any]]
 """A path; or rows: a data frame, an Arrow table, a dictionary of columns, dictionaries of cells."""
 
 Text: TypeAlias = str | int | float | os.PathLike[str] | datetime.timedelta

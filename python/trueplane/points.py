@@ -108,9 +108,7 @@ def latin_hypercube(count: int, *, seed: int = 1, **axes: Axis) -> list[Point]:
 
 def _points(shares: np.ndarray[Any, Any], axes: Mapping[str, Axis]) -> list[Point]:
     chosen = {name: axis if isinstance(axis, Between) else _values(name, axis) for name, axis in axes.items()}
-    return [
-        {name: _at(axis, float(share)) for (name, axis), share in zip(chosen.items(), row, strict=True)} for row in shares
-    ]
+    return [{name: _at(axis, float(share)) for (name, axis), share in zip(chosen.items(), row, strict=True)} for row in shares]
 
 
 def _at(axis: Axis, share: float) -> Any:
@@ -134,7 +132,9 @@ def _counted(count: int) -> int:
 
 def _seeded(seed: Any) -> int:
     if not isinstance(seed, int):
-        raise ParameterError("seed: expected the number from which draws begin; to vary the parameter of this name, add it to each point")
+        raise ParameterError(
+            "seed: expected the number from which draws begin; to vary the parameter of this name, add it to each point"
+        )
     return seed
 
 

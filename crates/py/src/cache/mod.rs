@@ -11,7 +11,7 @@ use trueplane_cache::capacity::Capacity;
 use trueplane_cache::engine::{Engine, Shape};
 use trueplane_cache::fetch_time::FetchTime;
 use trueplane_cache::latency::Latency;
-use trueplane_cache::policy::{Params, WithPolicy, with_policy};
+use trueplane_cache::policy::{MadMemory, Params, Search, Window, WithPolicy, with_policy};
 use trueplane_cache::{NextUse, Policy, PolicyName};
 use trueplane_trace::{Clock, Request};
 use trueplane_units::{Nanos, Value as _};
@@ -215,10 +215,17 @@ impl SimulatedCache {
 #[pymethods]
 impl SimulatedCache {
     /// A cache of this capacity under the policy of this name, under an object with the methods of a policy, or under functions
-    /// of C: their addresses by name, with `state` and `slots`.
+    /// of C: their addresses by name, with `state` and `slots`. `tuning` has parameters of `cache.compare` that only some policies need.
     #[new]
-    #[pyo3(signature = (policy, capacity, latency, seed))]
-    fn new(policy: &Bound<'_, PyAny>, capacity: &str, latency: &str, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (policy, capacity, latency, seed, tuning=vec![]))]
+    #[expect(clippy::needless_pass_by_value, reason = "arguments of Python come by value")]
+    fn new(
+        policy: &Bound<'_, PyAny>,
+        capacity: &str,
+        latency: &str,
+        seed: u64,
+        tuning: Vec<(String, String)>,
+    ) -> PyResult<Self> {
         let wrong = |name: &str, message: String| errors::parameter(format!("{name}: {message}"));
         let size: Capacity = capacity.parse().map_err(|message| wrong("capacity", message))?;
         let (capacity, by_bytes) = match size {
@@ -245,7 +252,17 @@ impl SimulatedCache {
                 return Err(wrong("policy", format!("{} must know the future; use cache.compare", name.name())));
             }
             // An object has at least one byte.
-            with_policy(name, Params { seed, ..Params::objects(capacity) }, Make(shape))
+            let mut params = Params { seed, ..Params::objects(capacity) };
+            for (name, text) in &tuning {
+                let set = match name.as_str() {
+                    "mad_memory" => MadMemory::parse(text).map(|value| params.mad_memory = value),
+                    "eviction" => Search::parse(text).map(|value| params.search = value),
+                    "tinylfu_window" => Window::parse(text).map(|value| params.window = value),
+                    _ => Err("expected the name of a parameter".to_owned()),
+                };
+                set.map_err(|message| wrong(name, message))?;
+            }
+            with_policy(name, params, Make(shape))
         } else if let Some(compiled) = Compiled::from_python(policy)? {
             under(compiled, &shape)
         } else {
