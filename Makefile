@@ -2,6 +2,7 @@
 # make demo      five questions, answered on bundled samples
 # make install   the command, fully optimised, into ~/.cargo/bin; with PREFIX=/usr/local, and manual pages and completions, there
 # make dist      what a release publishes, in target/packages: a static binary in an archive and a Debian package, checked (packaging/README.md)
+# make wheel     the Python package with the command in it, in target/packages, tried in an environment without Rust
 # make check     the inner loop: format, lints, unit tests of what changed
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
@@ -25,7 +26,7 @@ LIBRARIES := cache fair limit offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install install-build dist setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
+.PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -43,6 +44,9 @@ install-build: setup-build
 
 dist: setup-dist
 	packaging/dist
+
+wheel: setup-dist
+	packaging/wheel
 
 check:
 	scripts/check
