@@ -24,7 +24,9 @@ def main() -> int:
     """Runs the command in place of Python."""
     found = command()
     if found is None:
-        print("error: this installation has no command; build it with `cargo install --path crates/cli --locked`", file=sys.stderr)
+        print(
+            "error: this installation has no command; build it with `cargo install --path crates/cli --locked`", file=sys.stderr
+        )
         return 1
     os.execv(found, [str(found), *sys.argv[1:]])
 

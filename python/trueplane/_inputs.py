@@ -39,7 +39,7 @@ class Inputs(ExitStack):
         if id(value) in self._written:
             return self._written[id(value)][1]
         try:
-            table = _table(name, value)
+            table = rows(name, value)
             if table is not None:
                 path = self._file(name, table)
                 self._written[id(value)] = (value, path)
@@ -126,8 +126,8 @@ def scalar(name: str, value: Any) -> str:
     raise TypeError(f"{name}: expected {kinds}, got {type(value).__name__}")
 
 
-def _table(name: str, value: Any) -> pa.Table | None:
-    """The rows of a value that has rows; None if it has none."""
+def rows(name: str, value: Any) -> pa.Table | None:
+    """The rows of a value that has rows, as an Arrow table; None if it has none."""
     if type(value).__module__.split(".")[0] == "pandas" and hasattr(value, "columns"):
         wrong = [column for column in value.columns if not isinstance(column, str)]
         if wrong:
@@ -140,7 +140,7 @@ def _table(name: str, value: Any) -> pa.Table | None:
     if isinstance(value, Mapping):
         if any(isinstance(cells, str) or not isinstance(cells, Iterable) for cells in value.values()):
             return None
-        return pa.table({column: pa.array(cells) for column, cells in value.items()})
+        return pa.table({column: _cells(name, column, cells) for column, cells in value.items()})
     if isinstance(value, np.ndarray) and value.dtype.names:
         return pa.table({column: pa.array(value[column]) for column in value.dtype.names})
     if isinstance(value, (str, bytes, os.PathLike, set, frozenset, np.ndarray)) or not isinstance(value, Iterable):
@@ -148,18 +148,30 @@ def _table(name: str, value: Any) -> pa.Table | None:
     is_list = isinstance(value, (list, tuple))
     if is_list and not any(isinstance(row, Mapping) for row in value):
         return None
-    rows = list(value)
-    if not all(isinstance(row, Mapping) for row in rows):
+    found = list(value)
+    if not all(isinstance(row, Mapping) for row in found):
         raise TypeError(f"{name}: expected rows as dictionaries, such as {{'time_ns': 0, 'key': 17}}")
     # The columns of the first row alone would lose what others have.
-    names = list(dict.fromkeys(column for row in rows for column in row))
-    return pa.table({column: pa.array([row.get(column) for row in rows]) for column in names})
+    names = list(dict.fromkeys(column for row in found for column in row))
+    return pa.table({column: _cells(name, column, [row.get(column) for row in found]) for column in names})
+
+
+def _cells(name: str, column: str, cells: Iterable[Any]) -> pa.Array:
+    """A column of Python's values."""
+    try:
+        return pa.array(cells)
+    except OverflowError:
+        # Whole numbers of 2⁶³ and more, such as keys.
+        try:
+            return pa.array(cells, pa.uint64())
+        except OverflowError:
+            raise ParameterError(f"{name}: {column} has a number that does not fit 64 bits") from None
 
 
 def _of_libcachesim(reader: Any) -> pa.Table:
     """The requests of a reader of libCacheSim, whose times are in seconds. The reader is then at its start."""
     reader.reset()
     kinds = np.dtype([("time_s", np.int64), ("key", np.uint64), ("size", np.int64)])
-    rows = np.fromiter(((one.clock_time, one.obj_id, one.obj_size) for one in reader), kinds)
+    found = np.fromiter(((one.clock_time, one.obj_id, one.obj_size) for one in reader), kinds)
     reader.reset()
-    return pa.table({name: pa.array(rows[name]) for name in ("time_s", "key", "size")})
+    return pa.table({name: pa.array(found[name]) for name in ("time_s", "key", "size")})

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from ._arrays import Numbers, numbers, time_of, times_of, whole
 from ._errors import ParameterError
-from ._inputs import scalar
 from ._native import Limiter as _Limiter
 from ._native import RequestLimiter as _RequestLimiter
 from ._types import Number, Time
+from ._units import with_unit
 
 
 class Verdict(enum.IntEnum):
@@ -53,8 +53,8 @@ class Limiter:
         policy:
             One of nimble, token-bucket, gcra. The last two never mark.
         """
-        above = None if mark is None else _with_unit("mark", mark, "B")
-        self._native = _Limiter(policy, _with_unit("rate", rate, "bps"), _with_unit("burst", burst, "B"), above)
+        above = None if mark is None else with_unit("mark", mark, "B")
+        self._native = _Limiter(policy, with_unit("rate", rate, "bps"), with_unit("burst", burst, "B"), above)
 
     def offer(self, size: int, now: int | Time) -> Verdict:
         """The verdict on a packet of `size` bytes that comes at `now`. The limiter takes note of it."""
@@ -138,11 +138,6 @@ class RequestLimiter:
     def __len__(self) -> int:
         """The number of keys that it remembers."""
         return len(self._native)
-
-
-def _with_unit(name: str, value: Number, unit: str) -> str:
-    """A text with its unit. A number is in the smallest."""
-    return f"{whole(name, value)}{unit}" if isinstance(value, (int, np.integer)) else scalar(name, value)
 
 
 def _key(key: str | int) -> str:

@@ -135,5 +135,25 @@ class Dyso:
     def keys(self, row: int) -> _Array: ...
     def counts(self) -> tuple[int, int, int, int]: ...
 
+_Columns = tuple[_Array, _Array, _Array, _Array, _Array]
+_Sender = tuple[_Array, _Array, list[int]]
+
+def serve_port(
+    times: _Array,
+    bytes: _Array,
+    flows: _Array,
+    rank: object,
+    rate: str,
+    scheduler: str,
+    push_down: str,
+    shape: tuple[int, int, int],
+    departs: object | None = None,
+) -> tuple[_Array, _Array, _Array]: ...
+def serve_packets(
+    users: _Columns, attack: _Columns, order: object, end: int, buffer: str | None = None
+) -> tuple[_Sender, _Sender]: ...
+def schedule(
+    given: list[tuple[str, str]], scheduler: object, half_life: int | None
+) -> tuple[list[str], list[str], npt.NDArray[np.uint32], _Array, _Array, _Array]: ...
 def key_of(text: str) -> int: ...
 def nanos_of(name: str, text: str) -> int: ...

@@ -26,7 +26,8 @@ def stub(subsystem: str) -> str:
 def _classes(subsystem: str) -> list[str]:
     """The lines that import what a subsystem has beside its studies."""
     module = importlib.import_module(f"trueplane.{subsystem}")
-    found = {name: one for name, one in vars(module).items() if isinstance(one, type) and not name.startswith("_")}
+    public = {name: one for name, one in vars(module).items() if not name.startswith("_")}
+    found = {name: one for name, one in public.items() if getattr(one, "__module__", "").startswith("trueplane._")}
     homes = sorted({one.__module__.removeprefix("trueplane.") for one in found.values()})
     lines = []
     for home in homes:

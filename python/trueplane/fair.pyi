@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from ._schedule import Scheduler as Scheduler
+from ._schedule import schedule as schedule
 from ._sdrf import Sdrf as Sdrf
 from ._report import Report
 from ._types import Number, Source, Text, Time

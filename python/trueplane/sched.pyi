@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ._port import serve as serve
 from ._sp_pifo import SpPifo as SpPifo
 from ._report import Report
 from ._types import Number, Source, Text, Time

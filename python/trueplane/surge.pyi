@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from ._server import Fate as Fate
+from ._server import Service as Service
+from ._server import serve as serve
 from ._report import Report
 from ._types import Number, Source, Text, Time
 

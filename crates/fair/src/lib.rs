@@ -46,7 +46,7 @@ pub mod facts;
 #[cfg(feature = "study")]
 pub mod options;
 #[cfg(feature = "study")]
-mod order;
+pub mod order;
 #[cfg(feature = "study")]
 pub mod outcome;
 #[cfg(feature = "study")]

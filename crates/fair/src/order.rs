@@ -13,7 +13,7 @@ use crate::{Cluster, Memory, Policy};
 /// # Errors
 ///
 /// The policy refuses its settings.
-pub(crate) fn make(
+pub fn make(
     policy: PolicyName,
     cluster: &Cluster,
     scale: &[f64],

@@ -28,6 +28,12 @@ pub(crate) fn exception(error: &Error, message: String) -> PyErr {
     }
 }
 
+/// The exception for an error of a study.
+pub(crate) fn study(error: StudyError) -> PyErr {
+    let message = error.to_string();
+    exception(&error.into(), message)
+}
+
 /// A parameter that only Python has is wrong.
 pub(crate) fn parameter(message: String) -> PyErr {
     python::ParameterError::new_err(message)

@@ -1,13 +1,22 @@
-//! The SDRF scheduler.
+//! The SDRF scheduler as a class, and a cluster under a scheduler of the user's.
+
+use std::collections::HashMap;
 
 use numpy::{IntoPyArray as _, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use trueplane_fair::Memory;
+use pyo3::types::{PyBytes, PyString};
+use trueplane_fair::capacity::Capacity;
 use trueplane_fair::embedded::{ScheduleError, SdrfScheduler};
-use trueplane_units::Nanos;
+use trueplane_fair::engine::{Probe, Started, run};
+use trueplane_fair::order::make;
+use trueplane_fair::policy::PolicyName;
+use trueplane_fair::workload::{JobsSource, LogReading, Pool};
+use trueplane_fair::{Cluster, Memory, Policy};
+use trueplane_study::Error;
+use trueplane_units::{Nanos, Parameters as _, Value as _, parameters};
 
 use crate::arrays::check_length;
+use crate::callback::{Callbacks, unexpected};
 use crate::errors;
 
 /// The users and the names of tasks.
@@ -142,4 +151,159 @@ impl Sdrf {
     fn counts(&self) -> (usize, usize) {
         (self.0.waiting(), self.0.running())
     }
+}
+
+/// An order of users by an object of Python: `wait(user, now)`, `rest(user, now)`, `hold(user, held, now)` and `first(now)`, which returns a user.
+struct Called<'a> {
+    /// The names of users, by their numbers.
+    users: &'a [Py<PyString>],
+    numbers: &'a HashMap<String, u32>,
+    /// What one unit of the log is, resource by resource.
+    scale: &'a [f64],
+    wait: Py<PyAny>,
+    rest: Py<PyAny>,
+    hold: Py<PyAny>,
+    first: Py<PyAny>,
+    callbacks: &'a Callbacks,
+    /// Whether each user waits.
+    waits: Vec<bool>,
+}
+
+impl Policy for Called<'_> {
+    fn wait(&mut self, user: u32, _ticket: u64, now: Nanos) {
+        // It is told once that a user waits, and not of the tasks behind the first.
+        if !std::mem::replace(&mut self.waits[user as usize], true) {
+            self.callbacks.call(|py| self.wait.call1(py, (&self.users[user as usize], now.0)).map(drop));
+        }
+    }
+
+    fn rest(&mut self, user: u32, now: Nanos) {
+        self.waits[user as usize] = false;
+        self.callbacks.call(|py| self.rest.call1(py, (&self.users[user as usize], now.0)).map(drop));
+    }
+
+    fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
+        let held: Vec<f64> = held.iter().zip(self.scale).map(|(&held, scale)| held as f64 / scale).collect();
+        self.callbacks.call(|py| self.hold.call1(py, (&self.users[user as usize], held, now.0)).map(drop));
+    }
+
+    fn first(&mut self, now: Nanos) -> Option<u32> {
+        if !self.waits.contains(&true) {
+            return None;
+        }
+        self.callbacks.call(|py| {
+            let answer = self.first.call1(py, (now.0,))?;
+            let user = answer.extract::<String>(py).ok().and_then(|name| self.numbers.get(&name).copied());
+            user.filter(|&user| self.waits[user as usize]).ok_or_else(|| {
+                unexpected("scheduler: expected a user who waits from first()", answer.bind(py))
+            })
+        })
+    }
+
+    fn after(&self, _user: u32) -> Option<u32> {
+        None
+    }
+}
+
+/// Notes what starts.
+struct Starts(Vec<Started>);
+
+impl Probe for Starts {
+    fn pass(&mut self, _free: &[u64], _now: Nanos) {}
+
+    fn submit(&mut self, _user: u32, _now: Nanos) {}
+
+    fn skip(&mut self, _user: u32) {}
+
+    fn start(&mut self, task: &Started, _held: &[u64], _still_waits: bool) -> Result<(), Error> {
+        self.0.push(*task);
+        Ok(())
+    }
+
+    fn end(&mut self, _user: u32, _held: &[u64], _now: Nanos) {}
+}
+
+parameters! {
+    /// A log of tasks and the cluster that runs them.
+    #[derive(Clone, Debug)]
+    struct Jobs {
+        /// Log of tasks, as for `fair.simulate`.
+        jobs: JobsSource => { value: "JOBS", positional: true, required: true },
+        /// Size of the cluster: a part of the mean use, such as 70%, or cpu=96,mem=512.
+        capacity: Capacity => { value: "SIZE", default: "70%" },
+    }
+    including {
+        /// Options for reading the log.
+        reading: LogReading,
+    }
+}
+
+/// The names of users and of resources, the user of each task that ran, and when each was submitted, started and ended.
+type Schedule<'py> = (
+    Vec<String>,
+    Vec<String>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+);
+
+/// Runs a log on a cluster under a scheduler: the name of a policy, or an object with the methods of one. An object is told the users, the
+/// resources and the capacity first, by `begin`.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come by value")]
+pub(crate) fn schedule<'py>(
+    py: Python<'py>,
+    given: Vec<(String, String)>,
+    scheduler: &Bound<'py, PyAny>,
+    half_life: Option<u64>,
+) -> PyResult<Schedule<'py>> {
+    let given: Vec<(&str, &str)> = given.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let Jobs { jobs, capacity, reading } = Jobs::given(&given).map_err(errors::parameter)?;
+    let callbacks = Callbacks::default();
+    let loaded = py.detach(|| {
+        let log = reading.load(&jobs, &callbacks)?;
+        let amounts = capacity.amounts(&log, &log.mean_use())?;
+        Ok((log, amounts))
+    });
+    callbacks.check(py)?;
+    let (log, amounts) = loaded.map_err(errors::study)?;
+    let pool = Pool::new(&log, &amounts);
+    let weights = vec![1; log.users.len()];
+    let cluster = Cluster::new(pool.capacity.clone(), weights).map_err(|error| errors::parameter(error.to_string()))?;
+    let mut starts = Starts(Vec::with_capacity(log.tasks.len()));
+    let ran = if let Ok(name) = scheduler.extract::<String>() {
+        let name = PolicyName::parse(&name).map_err(|message| errors::parameter(format!("scheduler: {message}")))?;
+        let memory = half_life.and_then(|half_life| Memory::half_life(Nanos(half_life)).ok()).unwrap_or_default();
+        py.detach(|| {
+            let policy = make(name, &cluster, &pool.scale, memory)?;
+            run(&pool, cluster, policy, false, &mut starts, &callbacks)
+        })
+    } else {
+        let units: Vec<f64> =
+            pool.capacity.iter().zip(&pool.scale).map(|(&capacity, scale)| capacity as f64 / scale).collect();
+        scheduler.call_method1("begin", (log.users.clone(), log.resources.clone(), units))?;
+        let method = |name: &str| scheduler.getattr(name).map(Bound::unbind);
+        let users: Vec<Py<PyString>> = log.users.iter().map(|user| PyString::new(py, user).unbind()).collect();
+        let numbers = log.users.iter().cloned().zip(0..).collect();
+        let policy = Called {
+            users: &users,
+            numbers: &numbers,
+            scale: &pool.scale,
+            wait: method("on_wait")?,
+            rest: method("on_rest")?,
+            hold: method("on_hold")?,
+            first: method("first")?,
+            callbacks: &callbacks,
+            waits: vec![false; users.len()],
+        };
+        py.detach(|| run(&pool, cluster, policy, false, &mut starts, &callbacks))
+    };
+    callbacks.check(py)?;
+    ran.map_err(errors::study)?;
+    let tasks = starts.0;
+    let column = |of: fn(&Started) -> u64| tasks.iter().map(of).collect::<Vec<u64>>().into_pyarray(py);
+    let users = tasks.iter().map(|task| task.user).collect::<Vec<u32>>().into_pyarray(py);
+    let times = (column(|task| task.submitted.0), column(|task| task.start.0), column(|task| task.end.0));
+    Ok((log.users.clone(), log.resources.clone(), users, times.0, times.1, times.2))
 }

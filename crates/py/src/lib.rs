@@ -6,6 +6,7 @@
 
 mod arrays;
 mod cache;
+mod callback;
 mod errors;
 mod fair;
 mod limit;
@@ -14,6 +15,7 @@ mod pqueue;
 mod report;
 mod sched;
 mod study;
+mod surge;
 mod watch;
 
 #[pyo3::pymodule]
@@ -24,7 +26,7 @@ mod native {
     #[pymodule_export]
     use super::cache::{RequestSource, SimulatedCache, key_of, request_sources};
     #[pymodule_export]
-    use super::fair::Sdrf;
+    use super::fair::{Sdrf, schedule};
     #[pymodule_export]
     use super::limit::{Limiter, RequestLimiter};
     #[pymodule_export]
@@ -34,7 +36,9 @@ mod native {
     #[pymodule_export]
     use super::report::Report;
     #[pymodule_export]
-    use super::sched::SpPifo;
+    use super::sched::{SpPifo, serve_port};
+    #[pymodule_export]
+    use super::surge::serve_packets;
     #[pymodule_export]
     use super::study::{Study, studies};
 

@@ -9,6 +9,7 @@ use trueplane_cache::{Access, Object, Outcome, Policy, Room, Slot};
 use trueplane_units::Nanos;
 
 use super::Foreign;
+use crate::callback::Callbacks;
 use crate::errors;
 
 /// `void event(void *state, uint64_t slot, uint64_t key, uint64_t size, uint64_t now)`.
@@ -32,8 +33,10 @@ pub(super) struct Compiled {
     slots: u64,
     /// The slots of the residents, which the policy chooses from, at their numbers.
     residents: Vec<Option<Slot>>,
-    /// The first mistake. No function is called after it, and whoever drives the cache raises it.
-    error: Option<PyErr>,
+    /// Whoever drives the cache raises the first mistake.
+    callbacks: Callbacks,
+    /// Whether there has been one: no function is called after it.
+    has_failed: bool,
 }
 
 impl Compiled {
@@ -61,29 +64,33 @@ impl Compiled {
             keep: policy.getattr("keep")?.unbind(),
             slots: policy.getattr("slots")?.extract()?,
             residents: Vec::new(),
-            error: None,
+            callbacks: Callbacks::default(),
+            has_failed: false,
         }))
     }
 
     fn tell(&mut self, event: Option<Event>, slot: Slot, object: Object, now: Nanos) {
-        if let (Some(event), None) = (event, &self.error) {
+        if let Some(event) = event.filter(|_| !self.has_failed) {
             // SAFETY: the user promises that the function takes these, and writes only what is its own for slots below `slots`.
             unsafe { event(self.state as *mut c_void, slot.index() as u64, object.key.0, object.size, now.0) }
         }
     }
 
+    fn fail(&mut self, message: String) {
+        self.has_failed = true;
+        self.callbacks.raise(errors::parameter(message));
+    }
+
     /// The slot of a resident that is to go.
     fn chosen(&mut self, now: Nanos, room: &Room<'_>) -> Option<Slot> {
-        if self.error.is_none() {
+        if !self.has_failed {
             // SAFETY: as in `tell`.
             let chosen = unsafe { (self.victim)(self.state as *mut c_void, now.0) };
             let place = usize::try_from(chosen).unwrap_or(usize::MAX);
             if let Some(&Some(slot)) = self.residents.get(place) {
                 return Some(slot);
             }
-            self.error = Some(errors::parameter(format!(
-                "victim: expected the slot of an object in the cache, got {chosen}"
-            )));
+            self.fail(format!("victim: expected the slot of an object in the cache, got {chosen}"));
         }
         // The cache keeps to its capacity until its driver sees the exception.
         room.residents().next()
@@ -92,11 +99,11 @@ impl Compiled {
 
 impl Policy for Compiled {
     fn request(&mut self, slot: Slot, object: Object, access: Access, outcome: Outcome) {
-        if slot.index() as u64 >= self.slots && self.error.is_none() {
-            self.error = Some(errors::parameter(format!(
+        if slot.index() as u64 >= self.slots {
+            self.fail(format!(
                 "slots: expected more than {}: so many objects are in the cache or being fetched",
                 self.slots
-            )));
+            ));
         }
         let event = match outcome {
             Outcome::Hit => self.on_hit,
@@ -132,8 +139,8 @@ impl Policy for Compiled {
 }
 
 impl Foreign for Compiled {
-    fn error(&self) -> Option<&PyErr> {
-        self.error.as_ref()
+    fn callbacks(&self) -> &Callbacks {
+        &self.callbacks
     }
 
     fn held(&self) -> Vec<&Py<PyAny>> {

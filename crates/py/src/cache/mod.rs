@@ -17,6 +17,7 @@ use trueplane_trace::{Clock, Request};
 use trueplane_units::{Nanos, Value as _};
 
 use crate::arrays::{at, check_length};
+use crate::callback::Callbacks;
 use crate::errors;
 
 use compiled::Compiled;
@@ -58,9 +59,9 @@ trait Simulated: Send + Sync {
     /// Serves the chunk of a batch that begins at `start`.
     fn serve(&mut self, batch: &Batch<'_>, start: usize, latency: &Latency, to: &mut Outcomes);
 
-    /// The exception that the policy has raised.
-    fn error(&self) -> Option<&PyErr> {
-        None
+    /// Raises what the policy has raised.
+    fn check(&self, _py: Python<'_>) -> PyResult<()> {
+        Ok(())
     }
 
     /// The objects of Python that the policy holds.
@@ -104,8 +105,10 @@ impl<P: Policy + Send + Sync> Simulated for Own<P> {
 
 /// A policy of the user's, which can fail.
 trait Foreign: Policy + Send + Sync {
-    fn error(&self) -> Option<&PyErr>;
+    /// What it has raised.
+    fn callbacks(&self) -> &Callbacks;
 
+    /// The objects of Python that it holds.
     fn held(&self) -> Vec<&Py<PyAny>>;
 }
 
@@ -123,8 +126,8 @@ impl<P: Foreign> Simulated for Users<P> {
         serve(&mut self.0, batch, start, latency, to);
     }
 
-    fn error(&self) -> Option<&PyErr> {
-        self.policy().and_then(Foreign::error)
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.policy().map_or(Ok(()), |policy| policy.callbacks().check(py))
     }
 
     fn held(&self) -> Vec<&Py<PyAny>> {
@@ -200,9 +203,7 @@ impl SimulatedCache {
             // A policy in Python has the interpreter all the time; others leave it to other threads.
             let mut work = || cache.serve(batch, start, latency, &mut to);
             if self.needs_lock { work() } else { py.detach(work) }
-            if let Some(error) = cache.error() {
-                return Err(error.clone_ref(py));
-            }
+            cache.check(py)?;
             let end = batch.end(start);
             self.last = batch.times[end - 1];
             self.served += (end - start) as u64;

@@ -7,7 +7,7 @@ use trueplane_cache::{Access, Object, Outcome, Policy, Room, Slot};
 use trueplane_units::Nanos;
 
 use super::Foreign;
-use crate::errors;
+use crate::callback::{Callbacks, unexpected};
 
 /// The methods of an object of Python, `on_hit`, `on_delayed_hit`, `on_miss` and `on_fetched`, which are told the key, the size and the
 /// time, and `victim`, which is told the time and returns a key.
@@ -19,8 +19,8 @@ pub(super) struct Written {
     victim: Py<PyAny>,
     /// The slots of the residents, by their keys.
     residents: HashMap<u64, Slot>,
-    /// The first exception. Python is told nothing after it, and whoever drives the cache raises it.
-    error: Option<PyErr>,
+    /// Whoever drives the cache raises the first exception.
+    callbacks: Callbacks,
 }
 
 impl Written {
@@ -33,38 +33,33 @@ impl Written {
             on_fetched: method("on_fetched")?,
             victim: method("victim")?,
             residents: HashMap::new(),
-            error: None,
+            callbacks: Callbacks::default(),
         })
     }
 
-    fn tell(&mut self, method: fn(&Self) -> &Py<PyAny>, object: Object, now: Nanos) {
-        if self.error.is_none() {
-            let told = Python::attach(|py| method(self).call1(py, (object.key.0, object.size, now.0)).map(drop));
-            self.error = told.err();
-        }
+    fn tell(&self, method: &Py<PyAny>, object: Object, now: Nanos) {
+        self.callbacks.call(|py| method.call1(py, (object.key.0, object.size, now.0)).map(drop));
     }
 
     /// The resident that Python says is to go.
-    fn chosen(&mut self, now: Nanos) -> PyResult<Slot> {
-        let key = Python::attach(|py| {
+    fn chosen(&mut self, now: Nanos) -> Option<Slot> {
+        let key = self.callbacks.call(|py| {
             let answer = self.victim.call1(py, (now.0,))?;
-            answer.extract::<u64>(py).map_err(|_| answer.bind(py).repr().map_or_else(|error| error, |said| unknown(&said.to_string())))
+            let key = answer.extract(py).ok().filter(|key| self.residents.contains_key(key));
+            key.ok_or_else(|| {
+                unexpected("policy: expected the key of an object in the cache from victim()", answer.bind(py))
+            })
         })?;
-        self.residents.remove(&key).ok_or_else(|| unknown(&key.to_string()))
+        self.residents.remove(&key)
     }
-}
-
-/// Python said something that is no key of a resident.
-fn unknown(said: &str) -> PyErr {
-    errors::parameter(format!("policy: expected the key of an object in the cache from victim(), got {said}"))
 }
 
 impl Policy for Written {
     fn request(&mut self, _: Slot, object: Object, access: Access, outcome: Outcome) {
-        let method: fn(&Self) -> &Py<PyAny> = match outcome {
-            Outcome::Hit => |policy| &policy.on_hit,
-            Outcome::Delayed => |policy| &policy.on_delayed_hit,
-            Outcome::Miss => |policy| &policy.on_miss,
+        let method = match outcome {
+            Outcome::Hit => &self.on_hit,
+            Outcome::Delayed => &self.on_delayed_hit,
+            Outcome::Miss => &self.on_miss,
         };
         self.tell(method, object, access.now);
     }
@@ -75,7 +70,7 @@ impl Policy for Written {
     fn admit(&mut self, slot: Slot, _: Nanos, now: Nanos, room: &mut Room<'_>) {
         let object = room.object(slot);
         self.residents.insert(object.key.0, slot);
-        self.tell(|policy| &policy.on_fetched, object, now);
+        self.tell(&self.on_fetched, object, now);
         self.make_room(now, room);
     }
 
@@ -85,14 +80,9 @@ impl Policy for Written {
 
     fn make_room(&mut self, now: Nanos, room: &mut Room<'_>) {
         while room.lacking() {
-            if self.error.is_none() {
-                match self.chosen(now) {
-                    Ok(slot) => {
-                        room.evict(slot);
-                        continue;
-                    }
-                    Err(error) => self.error = Some(error),
-                }
+            if let Some(slot) = self.chosen(now) {
+                room.evict(slot);
+                continue;
             }
             // The cache keeps to its capacity until its driver sees the exception.
             let Some(key) = self.residents.keys().next().copied() else { return };
@@ -102,8 +92,8 @@ impl Policy for Written {
 }
 
 impl Foreign for Written {
-    fn error(&self) -> Option<&PyErr> {
-        self.error.as_ref()
+    fn callbacks(&self) -> &Callbacks {
+        &self.callbacks
     }
 
     fn held(&self) -> Vec<&Py<PyAny>> {

@@ -1,0 +1,14 @@
+"""Numbers that may have a unit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._arrays import whole
+from ._inputs import scalar
+from ._types import Number
+
+
+def with_unit(name: str, value: Number, unit: str) -> str:
+    """A value as text with its unit. A number is in the smallest one."""
+    return f"{whole(name, value)}{unit}" if isinstance(value, (int, np.integer)) else scalar(name, value)
