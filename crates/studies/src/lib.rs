@@ -1,7 +1,7 @@
 //! All studies of trueplane in one list.
 //!
 //! [`each`] passes the type of every study to a function: the command's reference, its schemas and its tests go through all of them this way.
-//! [`all`] has the same studies as values, so that a program can run one by its name.
+//! [`all`] has the same studies as values, so that a program can run one by its name. With the feature `sweep`, the module `sweep` runs one at many points.
 //!
 //! ```
 //! let study = trueplane_studies::named("sched.bandwidth").expect("there is such a study");
@@ -10,6 +10,9 @@
 //! # Ok::<(), trueplane_studies::Error>(())
 //! ```
 #![forbid(unsafe_code)]
+
+#[cfg(feature = "sweep")]
+pub mod sweep;
 
 use trueplane_study::report::Report;
 use trueplane_study::{Observer, Study, Threads, study};
