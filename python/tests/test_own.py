@@ -70,12 +70,12 @@ def test_a_rank_object_hears_of_departures():
 
 
 def packets(count, every, size, work):
-    return {"time_ns": np.arange(count) * every, "bytes": np.full(count, size), "work_ns": np.full(count, work)}
+    return {"time_ns": np.arange(count) * every, "packet_bytes": np.full(count, size), "job_ns": np.full(count, work)}
 
 
 def test_a_server_serves_by_an_order_of_ones_own():
     # All come while the first is served: the shortest of the others is next.
-    users = {"time_ns": [0, 1, 2, 3], "bytes": [100] * 4, "work_ns": [1000, 300, 100, 200]}
+    users = {"time_ns": [0, 1, 2, 3], "packet_bytes": [100] * 4, "job_ns": [1000, 300, 100, 200]}
     sjf = surge.serve(users, order=lambda flow, size, work, now: work, end=10_000)
     assert sjf.users.packets["start_ns"].to_pylist() == [0, 1300, 1000, 1100]
     assert sjf.users.packets["end_ns"].to_pylist() == [1000, 1600, 1100, 1300]
@@ -172,7 +172,7 @@ class Broken(Fifo):
 
 
 JOBS = {"submit_s": [0], "duration_s": [10], "user": ["a"], "cpu": [1]}
-USERS = {"time_ns": [0], "bytes": [100], "work_ns": [1]}
+USERS = {"time_ns": [0], "packet_bytes": [100], "job_ns": [1]}
 
 
 @pytest.mark.parametrize(
@@ -209,11 +209,11 @@ USERS = {"time_ns": [0], "bytes": [100], "work_ns": [1]}
         (
             lambda: surge.serve({"time_ns": [0]}),
             ParameterError,
-            "users: expected the columns time_ns, bytes, work_ns, and bytes is missing",
+            "users: expected the columns time_ns, packet_bytes, job_ns, and packet_bytes is missing",
         ),
         (lambda: surge.serve({**USERS, "color": [1]}), ParameterError, "users: expected the columns "),
-        (lambda: surge.serve({**USERS, "bytes": [0]}), ParameterError, "packet 0: expected 1 to 536870911 bytes, got 0"),
-        (lambda: surge.serve({**USERS, "work_ns": [-1]}), ParameterError, "users: work_ns: expected 0 or more, got -1"),
+        (lambda: surge.serve({**USERS, "packet_bytes": [0]}), ParameterError, "packet 0: expected 1 to 536870911 bytes, got 0"),
+        (lambda: surge.serve({**USERS, "job_ns": [-1]}), ParameterError, "users: job_ns: expected 0 or more, got -1"),
         (lambda: surge.serve({**USERS, "flow": [2**63]}), ParameterError, "packet 0: expected a flow below 2**63"),
         (lambda: surge.serve(7), TypeError, "users: expected rows"),
         (lambda: surge.serve(USERS).displacement_factor(surge.serve(USERS)), ParameterError, "without: expected an attack"),

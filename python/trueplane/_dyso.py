@@ -71,8 +71,12 @@ class RMat:
                 raise ParameterError(f"{name}: expected less than 2**32, got {value}")
         if rows * chain > MOST or history * history_slots > MOST:
             raise ParameterError(f"rows: expected at most {MOST} entries in the table, and in the history buffer")
+        self._text = f"RMat({rows}, chain={chain})"
         period = None if tuning is None else whole("tuning", tuning)
         self._native = Dyso(**shape, tracked=counted, ageing=whole("ageing", ageing), tuning=period)
+
+    def __repr__(self) -> str:
+        return self._text
 
     def lookup(self, key: int | str) -> bool:
         """Whether the table answers a lookup."""

@@ -34,16 +34,16 @@ class Inputs(ExitStack):
         # By their identity, and they are kept so that it stays theirs.
         self._written: dict[int, tuple[Any, str]] = {}
 
-    def text(self, name: str, value: Any) -> str:
-        """The value of the parameter `name` as people write it on the command line."""
+    def text(self, name: str, value: Any, word: str = "") -> str:
+        """The value of the parameter `name` as people write it on the command line: with `word` before the path of rows."""
         if id(value) in self._written:
-            return self._written[id(value)][1]
+            return word + self._written[id(value)][1]
         try:
             table = rows(name, value)
             if table is not None:
                 path = self._file(name, table)
                 self._written[id(value)] = (value, path)
-                return path
+                return word + path
         except (pa.ArrowException, ValueError) as error:
             if isinstance(error, ParameterError):
                 raise

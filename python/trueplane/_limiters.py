@@ -54,6 +54,7 @@ class Limiter:
             One of nimble, token-bucket, gcra. The last two never mark.
         """
         above = None if mark is None else with_unit("mark", mark, "B")
+        self._text = f"Limiter({rate!r}, burst={burst!r}, policy={policy!r})"
         self._native = _Limiter(policy, with_unit("rate", rate, "bps"), with_unit("burst", burst, "B"), above)
 
     def offer(self, size: int, now: int | Time) -> Verdict:
@@ -71,6 +72,9 @@ class Limiter:
         None if no wait is long enough. The limiter takes no note.
         """
         return self._native.retry_after(whole("size", size), time_of("now", now))
+
+    def __repr__(self) -> str:
+        return self._text
 
     @property
     def occupancy(self) -> int | None:
@@ -116,6 +120,7 @@ class RequestLimiter:
         for name, value in [("requests", requests), ("burst", burst)]:
             if not 1 <= whole(name, value) < 2**32:
                 raise ParameterError(f"{name}: expected 1 to 2**32 - 1, got {value}")
+        self._text = f"RequestLimiter({requests}, {period!r}, burst={burst})"
         self._native = _RequestLimiter(int(requests), time_of("period", period), int(burst), min(whole("keys", keys), 2**62))
 
     def check(self, key: str | int, *, requests: int = 1, now: int | Time | None = None) -> Decision:
@@ -134,6 +139,9 @@ class RequestLimiter:
     def remaining(self, key: str | int, *, now: int | Time | None = None) -> int:
         """The number of requests of this key that would pass together."""
         return self._native.remaining(_key(key), _now(now))
+
+    def __repr__(self) -> str:
+        return self._text
 
     def __len__(self) -> int:
         """The number of keys that it remembers."""

@@ -159,15 +159,20 @@ class Cache:
         return self.access_many(table["key"], table["time_ns"], sizes=sizes, latencies=fetches)
 
     _is_from_trace = False
+    _text = "Cache()"
 
     def _start(
         self, policy: object, capacity: Number, latency: Time | int, seed: int, tuning: dict[str, str] | None = None
     ) -> None:
         text = f"{latency}ns" if isinstance(latency, int) else scalar("latency", latency)
         self._is_from_trace = text == "trace"
+        self._text = f"{type(self).__name__}({capacity!r}, latency={latency!r})"
         self._native = SimulatedCache(
             policy, scalar("capacity", capacity), text, whole("seed", seed), list((tuning or {}).items())
         )
+
+    def __repr__(self) -> str:
+        return self._text
 
     def __getattr__(self, name: str) -> Any:
         if name == "_native":
@@ -287,12 +292,14 @@ class Mad(Cache):
         if not isinstance(base, (Lru, Lfu, Arc, Lhd)):
             raise ParameterError(f"base: expected an Lru, Lfu, Arc or Lhd, got {type(base).__name__}")
         self._start(f"{base._name}-mad", *base._parts, {**base._tuning, "mad_memory": memory})
+        self._text = f"Mad({base!r})"
 
 
 class Policy(Cache):
     """A policy of your own: a subclass that says who is evicted.
 
-    Override `victim`, and what you want to be told. All are told the key, the size in bytes and the time in nanoseconds.
+    Override `victim`, and what you want to be told. All are told the key, the size in bytes and the time in nanoseconds. Keys are numbers: `key_of`
+    is the number that a text stands for.
 
         class Fifo(trueplane.cache.Policy):
             def __init__(self, capacity):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from typing import Any
-
-from tqdm.auto import tqdm
 
 
 def is_wanted(progress: bool | None) -> bool:
@@ -13,6 +12,16 @@ def is_wanted(progress: bool | None) -> bool:
     if progress is not None:
         return progress
     return "ipykernel" in sys.modules or sys.stderr.isatty()
+
+
+def new_bar(**options: Any) -> Any:
+    """A bar of tqdm: as a widget where a notebook has them, and else as text."""
+    # It takes a while to import, and most calls show no bar.
+    if "ipykernel" in sys.modules and importlib.util.find_spec("ipywidgets"):
+        from tqdm.notebook import tqdm
+    else:
+        from tqdm import tqdm
+    return tqdm(**options)
 
 
 class Bars:
@@ -27,7 +36,7 @@ class Bars:
         if number != self._number:
             self.close()
             self._number = number
-            self._bar = tqdm(desc=name, total=total or None, leave=False)
+            self._bar = new_bar(desc=name, total=total or None, leave=False)
         self._bar.set_postfix_str(news, refresh=False)
         self._bar.update(done - self._bar.n)
 

@@ -128,6 +128,10 @@ class Sdrf:
         """The number of tasks that run."""
         return self._native.counts()[1]
 
+    def __repr__(self) -> str:
+        waiting, running = self._native.counts()
+        return f"Sdrf({waiting} tasks wait, {running} run)"
+
 
 def _amounts(name: str, values: Sequence[int]) -> list[int]:
     return [int(value) for value in numbers(name, values)]

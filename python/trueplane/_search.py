@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from tqdm.auto import tqdm
 
 from ._errors import ParameterError
-from ._progress import is_wanted
+from ._progress import is_wanted, new_bar
 from ._report import Report
 from ._sweep import _column, sweep
 from .points import Axis, Between, Point, _values
@@ -94,7 +93,7 @@ def search(
     try:
         asked = optuna.create_study(direction="maximize" if maximize else "minimize", sampler=sampler)
         tried: list[tuple[Point, float]] = []
-        with tqdm(desc=f"search {study.__qualname__}", total=trials, disable=not is_wanted(progress)) as bar:
+        with new_bar(desc=f"search {study.__qualname__}", total=trials, disable=not is_wanted(progress)) as bar:
             while len(tried) < trials:
                 chosen = [asked.ask() for _ in range(min(size, trials - len(tried)))]
                 points = [{name: _suggested(trial, name, axis) for name, axis in axes.items()} for trial in chosen]

@@ -16,7 +16,7 @@ from ._native import serve_packets
 from ._types import Arrow
 
 _NEVER = 2**64 - 1
-_NEEDED = ("time_ns", "bytes", "work_ns")
+_NEEDED = ("time_ns", "packet_bytes", "job_ns")
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,9 @@ def serve(
     """Serves packets one after the other, each to its end, in an order of service.
 
     users:
-        The packets of users, in the order of time: rows with the columns `time_ns`, `bytes` and `work_ns` (how long serving the packet takes). The
-        column `estimate_ns` is the work that the scheduler expects (default: what it is), and `flow` a number (default: 0).
+        The packets of users, in the order of time: rows with the columns `time_ns`, `packet_bytes` and `job_ns` (how long serving the packet takes). The
+        column `estimate_ns` is what the scheduler expects it to take (default: what it takes), and `flow` is a number (default: 0). These are the
+        columns of the logs of `surge.compare`.
     attack:
         The packets of an attacker, as those of users. At equal times a packet of users comes first.
     order:

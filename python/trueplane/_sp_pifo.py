@@ -43,6 +43,9 @@ class SpPifo:
         self._native = _Native(int(queues), int(depth), push_down)
         self._next = 0
 
+    def __repr__(self) -> str:
+        return f"SpPifo({len(self)} packets in {len(self.lengths)} queues)"
+
     def __len__(self) -> int:
         """The number of packets that wait."""
         return len(self._native)

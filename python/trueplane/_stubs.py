@@ -27,7 +27,7 @@ def _classes(subsystem: str) -> list[str]:
     """The lines that import what a subsystem has beside its studies."""
     module = importlib.import_module(f"trueplane.{subsystem}")
     public = {name: one for name, one in vars(module).items() if not name.startswith("_")}
-    found = {name: one for name, one in public.items() if getattr(one, "__module__", "").startswith("trueplane._")}
+    found = {name: one for name, one in public.items() if (getattr(one, "__module__", None) or "").startswith("trueplane._")}
     homes = sorted({one.__module__.removeprefix("trueplane.") for one in found.values()})
     lines = []
     for home in homes:

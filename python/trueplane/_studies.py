@@ -38,6 +38,7 @@ class Declared:
         self.signature = _signature(study, parameters)
         self.files = {one["name"] for one in parameters if one["is_file"]}
         """The parameters that name a file."""
+        self._workloads = {one["name"] for one in parameters if one["is_workload"]}
         self._switches = {one["name"] for one in parameters if one["is_switch"]}
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,7 +51,7 @@ class Declared:
     def texts(self, given: Mapping[str, Any], inputs: Inputs) -> list[tuple[str, str]]:
         """The parameters as text. What is off or None is not given."""
         texts = [
-            (name, inputs.text(name, value))
+            (name, inputs.text(name, value, "trace:" if name in self._workloads else ""))
             for name, value in given.items()
             if value is not None and not (name in self._switches and value is False)
         ]
@@ -134,7 +135,7 @@ def _default(one: dict[str, Any]) -> Any:
 
 def annotation(one: dict[str, Any]) -> str:
     """The type of a parameter, as stubs write it."""
-    if one["is_file"]:
+    if one["is_log"] or one["is_workload"]:
         kind = "Source"
     elif one["kind"] == "bool":
         kind = "bool"
@@ -175,7 +176,7 @@ def documentation(study: Study | RequestSource) -> str:
         paragraphs = list(one["doc"])
         paragraphs[0] += f" [{one['range']}]" if one["range"] and not one["choices"] else ""
         paragraphs[0] += f" Default: {one['default_words']}." if one["default_words"] else ""
-        if one["is_log"]:
+        if one["is_log"] or one["is_workload"]:
             paragraphs.append("Instead of a path you can give the rows: a data frame, an Arrow table or a dictionary of columns.")
         if one["choices"]:
             paragraphs.append(f"One of {', '.join(one['choices'])}.")

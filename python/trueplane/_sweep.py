@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from tqdm.auto import tqdm
 
 from . import _executors, _store
 from . import points as _points
 from ._errors import ParameterError
 from ._executors import Task
 from ._inputs import FRAME, Inputs
-from ._progress import is_wanted
+from ._progress import is_wanted, new_bar
 from ._report import Report
 from ._studies import Declared
 
@@ -239,7 +238,7 @@ def sweep(
             for task in tasks
         ]
         swept = Sweep(tasks, chosen, _store.Store(store) if store is not None else None, hashes, inputs)
-        bar = tqdm(desc=study.__qualname__, total=len(tasks), disable=not is_wanted(progress))
+        bar = new_bar(desc=study.__qualname__, total=len(tasks), disable=not is_wanted(progress))
     except BaseException:
         pool.close(stop=True)
         inputs.close()

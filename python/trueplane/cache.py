@@ -1,5 +1,6 @@
 """Caching with delayed hits: the studies of `trueplane cache`, and caches that you drive yourself."""
 
+from ._native import key_of
 from ._policies import (
     Access,
     Arc,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from ._native import key_of as key_of
 from ._policies import Access as Access
 from ._policies import Arc as Arc
 from ._policies import Cache as Cache
@@ -252,7 +253,7 @@ def bound(
     """
 
 def check(
-    certificate: Source,
+    certificate: Text,
     trace: Source,
     *,
     format: Text | None = None,

@@ -9,7 +9,7 @@ from ._report import Report
 from ._types import Number, Source, Text, Time
 
 def allocate(
-    demands: Source,
+    demands: Text,
     *,
     policies: Text | Sequence[Text] = 'drf,sdrf',
     delta: Text | None = None,

@@ -62,9 +62,9 @@ def precision(
     """
 
 def replay(
-    capture: Source,
+    capture: Text,
     *,
-    classes: Source,
+    classes: Text,
     policy: Text = 'nimble',
     drain: Text = 'exact',
     bin: Time = '100ms',

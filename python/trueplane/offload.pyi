@@ -69,7 +69,8 @@ def compare(
         compressed with gzip, zstd or xz. A dash (-) is standard input.
         zipf:0.99,keys=1M,hot-in=1000/1s,seconds=3 draws keys by Zipf's law. Every second, the 1000
         least popular keys become the most popular. zipf:0.99,keys=1M,shift=1000/1s,lookups=10M does the
-        reverse. Every second, the 1000 most popular keys become the least popular.
+        reverse. Every second, the 1000 most popular keys become the least popular. Instead of a path
+        you can give the rows: a data frame, an Arrow table or a dictionary of columns.
     policies:
         Policies to compare. The policies belady and optimal hold the workload in memory, 8 B or more
         for each lookup. Without them, memory does not grow with the workload. One of ideal-lru,

@@ -6,7 +6,7 @@ from ._report import Report
 from ._types import Number, Source, Text, Time
 
 def compare(
-    capture: Source | None = None,
+    capture: Text | None = None,
     *,
     nf: Text | Sequence[Text] = 'synthetic',
     policies: Text | Sequence[Text] = 'rss,spray,adaptive',
@@ -31,8 +31,8 @@ def compare(
     ring: Number = '512',
     gap: Time = '50us',
     card_limit: Number | None = None,
-    rules: Source | None = None,
-    backends: Source | None = None,
+    rules: Text | None = None,
+    backends: Text | None = None,
     service: Text | None = None,
     public: Text | Sequence[Text] | None = None,
     ports: Text | None = None,
@@ -142,7 +142,7 @@ def compare(
     """
 
 def concurrency(
-    capture: Source,
+    capture: Text,
     *,
     window: Time = '150us',
     large: Number = '10MB',

@@ -20,7 +20,7 @@ def compare(
     seeds: Number | None = None,
     seed: Number = '1',
     memory: Number = '2GiB',
-    rules: Source | None = None,
+    rules: Text | None = None,
     engine: Text | None = None,
     design: Text | None = None,
     heuristic: Text | None = None,
@@ -58,7 +58,8 @@ def compare(
         input. reassembly:video.pcap does TCP reassembly of a capture.
         reassembly:generated,flows=1000,packets=100,late=1%,overtaken=3 does it for generated flows in
         which some packets are late. match:web.pcap matches the payloads of a capture against `rules`:
-        first strings, then the regular expressions of the rules whose strings match.
+        first strings, then the regular expressions of the rules whose strings match. Instead of a path
+        you can give the rows: a data frame, an Arrow table or a dictionary of columns.
     innocent:
         Rates of users: a rate such as 10Gbps, a share such as 90%, or own. A share is one of r_max, the
         rate of users that the server can serve. With own, it is the rate of the times in the trace.

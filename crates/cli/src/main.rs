@@ -32,6 +32,7 @@ mod shells;
 mod spray;
 mod study;
 mod surge;
+mod sweep;
 #[cfg(test)]
 mod swarm;
 mod terminal;
@@ -113,6 +114,7 @@ enum Subsystem {
     /// How much can an attacker's few slow packets cost your users?
     #[command(subcommand)]
     Surge(surge::Verb),
+    Sweep(sweep::Args),
     Formats(formats::Args),
     Doctor(doctor::Args),
     Explain(explain::Args),
@@ -176,6 +178,7 @@ fn main() -> ExitCode {
             Subsystem::Sched(verb) => sched::run(verb),
             Subsystem::Spray(verb) => spray::run(verb),
             Subsystem::Surge(verb) => surge::run(verb),
+            Subsystem::Sweep(args) => args.run(),
             Subsystem::Formats(args) => args.run(),
             Subsystem::Doctor(args) => args.run(),
             Subsystem::Explain(args) => args.run(),

@@ -20,7 +20,8 @@ pub(crate) fn with_flag(command: Command, threads: Threads) -> Command {
     command.arg(arg.help_heading("Output").hide_short_help(true))
 }
 
-fn parse(text: &str) -> Result<u16, String> {
+/// A number of threads.
+pub(crate) fn parse(text: &str) -> Result<u16, String> {
     let threads = text.parse().ok().filter(|threads| (1..=1024).contains(threads));
     threads.ok_or_else(|| unexpected("1 to 1024", text))
 }

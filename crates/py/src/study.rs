@@ -91,6 +91,7 @@ pub(crate) fn described<'py>(py: Python<'py>, parameters: &[Parameter]) -> PyRes
         about.set_item("is_switch", parameter.is_switch)?;
         about.set_item("is_file", is_file(parameter))?;
         about.set_item("is_log", is_log(parameter))?;
+        about.set_item("is_workload", parameter.value == "WORKLOAD")?;
         about.set_item("unit", parameter.unit)?;
         about.set_item("required", parameter.required)?;
         about.set_item("positional", parameter.positional)?;

@@ -68,7 +68,7 @@ type Columns<'py> = (
 fn traffic(columns: &Columns<'_>, class: Class) -> PyResult<Traffic<Never>> {
     let (times, bytes) = (columns.0.as_slice()?, columns.1.as_slice()?);
     let (work, estimates, flows) = (columns.2.as_slice()?, columns.3.as_slice()?, columns.4.as_slice()?);
-    for (name, column) in [("bytes", bytes), ("work_ns", work), ("estimate_ns", estimates), ("flow", flows)] {
+    for (name, column) in [("packet_bytes", bytes), ("job_ns", work), ("estimate_ns", estimates), ("flow", flows)] {
         check_length(name, column.len(), times.len(), true)?;
     }
     let wrong = |index: usize, expected: &str, found: u64| {

@@ -237,13 +237,13 @@ impl SimulatedCache {
                 return Err(wrong("capacity", message));
             }
         };
-        let latency = match latency.parse().map_err(|message| wrong("latency", message))? {
+        const EXPECTED: &str = "expected a number of nanoseconds, a time such as 100ms, lognormal:100ms,0.3 or trace";
+        let refuse = || wrong("latency", format!("{EXPECTED}, got \"{latency}\""));
+        let latency = match latency.parse().map_err(|_: String| refuse())? {
             FetchTime::Time(time) => Latency::Constant(time),
             FetchTime::LogNormal(median, sigma) => Latency::LogNormal { median, sigma, seed },
             FetchTime::Trace => Latency::Trace,
-            FetchTime::Steps(_) => {
-                return Err(wrong("latency", "expected a time such as 100ms, got steps".to_owned()));
-            }
+            FetchTime::Steps(_) => return Err(refuse()),
         };
         let shape = Shape { capacity, by_bytes, sets: 1 };
         let mut needs_lock = false;

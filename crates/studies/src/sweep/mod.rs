@@ -11,7 +11,7 @@ mod swept;
 use std::path::Path;
 
 use trueplane_study::report::Report;
-use trueplane_study::{Observer, cases, render};
+use trueplane_study::{Error as StudyError, Observer, cases, render};
 
 use crate::{Error, Named, is_file};
 
@@ -64,8 +64,8 @@ impl Sweep {
             observer.advance(1);
             match rows {
                 // The point is not to blame.
-                Err(Error::Study(error @ trueplane_study::Error::Interrupted)) => Err(error),
-                Err(error) if !keep => Err(trueplane_study::Error::Parameters(format!("{}: {error}", shown(point)))),
+                Err(Error::Study(error @ (StudyError::Interrupted | StudyError::Internal(_)))) => Err(error),
+                Err(error) if !keep => Err(StudyError::Parameters(format!("{}: {error}", shown(point)))),
                 rows => Ok(rows),
             }
         })?;
@@ -118,7 +118,7 @@ fn shown(point: &Given) -> String {
 }
 
 fn internal(error: impl ToString) -> Error {
-    Error::Study(trueplane_study::Error::Internal(error.to_string()))
+    Error::Study(StudyError::Internal(error.to_string()))
 }
 
 /// Passes on that the work is to stop, and says nothing of a point's progress.
