@@ -63,7 +63,11 @@ fn clang_arguments() -> Result<Vec<String>, Box<dyn Error>> {
     // v3 for atomics that return the old value, which the kernel has since 5.12.
     let mut arguments = ["-mcpu=v3", "-Wall", "-Werror"].map(str::to_owned).to_vec();
     // The program's line information has the paths of its files. Without the checkout's own path, the same commit gives the same bytes.
-    arguments.push(format!("-ffile-prefix-map={}={}", env::var("CARGO_MANIFEST_DIR")?, env::var("CARGO_PKG_NAME")?));
+    arguments.push(format!(
+        "-ffile-prefix-map={}={}",
+        env::var("CARGO_MANIFEST_DIR")?,
+        env::var("CARGO_PKG_NAME")?
+    ));
     // For the target bpf, clang does not look where Debian keeps <asm/types.h>.
     let multiarch = format!("/usr/include/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH")?);
     if Path::new(&multiarch).is_dir() {

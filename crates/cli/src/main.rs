@@ -32,9 +32,9 @@ mod shells;
 mod spray;
 mod study;
 mod surge;
-mod sweep;
 #[cfg(test)]
 mod swarm;
+mod sweep;
 mod terminal;
 mod threads;
 mod version;

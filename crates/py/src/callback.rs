@@ -29,10 +29,16 @@ impl Callbacks {
     }
 
     /// The whole number that a function returns. `name` says in the error whose answer it is.
-    pub(crate) fn number(&self, name: &str, work: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) -> Option<u64> {
+    pub(crate) fn number(
+        &self,
+        name: &str,
+        work: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>,
+    ) -> Option<u64> {
         self.call(|py| {
             let answer = work(py)?;
-            answer.extract(py).map_err(|_| unexpected(&format!("{name}: expected a whole number from 0 to 2**64 - 1"), answer.bind(py)))
+            answer.extract(py).map_err(|_| {
+                unexpected(&format!("{name}: expected a whole number from 0 to 2**64 - 1"), answer.bind(py))
+            })
         })
     }
 
@@ -56,7 +62,11 @@ impl Callbacks {
 /// Ctrl-C and exceptions end the work.
 impl Observer for Callbacks {
     fn interrupted(&self) -> bool {
-        self.call(|py| py.check_signals()).is_none()
+        let ask = |py: Python<'_>| -> PyResult<()> {
+            py.check_signals()?;
+            Ok(())
+        };
+        self.call(ask).is_none()
     }
 }
 

@@ -26,7 +26,6 @@ type Tasks<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>);
 #[pyclass(module = "trueplane._native")]
 pub(crate) struct Sdrf(SdrfScheduler);
 
-#[expect(clippy::needless_pass_by_value, reason = "it is for map_err")]
 fn wrong(error: ScheduleError) -> PyErr {
     errors::parameter(error.to_string())
 }
@@ -46,7 +45,9 @@ impl Sdrf {
     /// The scheduler that a snapshot is of.
     #[staticmethod]
     fn restore(snapshot: &[u8]) -> PyResult<Self> {
-        SdrfScheduler::restore(snapshot).map(Self).map_err(|error| errors::parameter(format!("snapshot: {error}")))
+        SdrfScheduler::restore(snapshot)
+            .map(Self)
+            .map_err(|error| errors::parameter(format!("snapshot: {error}")))
     }
 
     /// Everything that the scheduler knows.
@@ -96,8 +97,7 @@ impl Sdrf {
 
     /// The task to start now and whose it is: the user and its name.
     fn next(&mut self, now: u64, is_fitting: bool) -> PyResult<Option<(u32, u64)>> {
-        let next =
-            if is_fitting { self.0.next_fitting(Nanos(now)) } else { self.0.next(Nanos(now)) };
+        let next = if is_fitting { self.0.next_fitting(Nanos(now)) } else { self.0.next(Nanos(now)) };
         next.map_err(wrong)
     }
 
@@ -270,11 +270,14 @@ pub(crate) fn schedule<'py>(
     let (log, amounts) = loaded.map_err(errors::study)?;
     let pool = Pool::new(&log, &amounts);
     let weights = vec![1; log.users.len()];
-    let cluster = Cluster::new(pool.capacity.clone(), weights).map_err(|error| errors::parameter(error.to_string()))?;
+    let cluster =
+        Cluster::new(pool.capacity.clone(), weights).map_err(|error| errors::parameter(error.to_string()))?;
     let mut starts = Starts(Vec::with_capacity(log.tasks.len()));
     let ran = if let Ok(name) = scheduler.extract::<String>() {
-        let name = PolicyName::parse(&name).map_err(|message| errors::parameter(format!("scheduler: {message}")))?;
-        let memory = half_life.and_then(|half_life| Memory::half_life(Nanos(half_life)).ok()).unwrap_or_default();
+        let name =
+            PolicyName::parse(&name).map_err(|message| errors::parameter(format!("scheduler: {message}")))?;
+        let memory =
+            half_life.and_then(|half_life| Memory::half_life(Nanos(half_life)).ok()).unwrap_or_default();
         py.detach(|| {
             let policy = make(name, &cluster, &pool.scale, memory)?;
             run(&pool, cluster, policy, false, &mut starts, &callbacks)
@@ -284,7 +287,8 @@ pub(crate) fn schedule<'py>(
             pool.capacity.iter().zip(&pool.scale).map(|(&capacity, scale)| capacity as f64 / scale).collect();
         scheduler.call_method1("begin", (log.users.clone(), log.resources.clone(), units))?;
         let method = |name: &str| scheduler.getattr(name).map(Bound::unbind);
-        let users: Vec<Py<PyString>> = log.users.iter().map(|user| PyString::new(py, user).unbind()).collect();
+        let users: Vec<Py<PyString>> =
+            log.users.iter().map(|user| PyString::new(py, user).unbind()).collect();
         let numbers = log.users.iter().cloned().zip(0..).collect();
         let policy = Called {
             users: &users,

@@ -38,9 +38,9 @@ mod native {
     #[pymodule_export]
     use super::sched::{SpPifo, serve_port};
     #[pymodule_export]
-    use super::surge::serve_packets;
-    #[pymodule_export]
     use super::study::{Study, studies};
+    #[pymodule_export]
+    use super::surge::serve_packets;
 
     /// The version of the package.
     #[pymodule_export]

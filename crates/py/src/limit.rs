@@ -71,7 +71,8 @@ impl Limiter {
 }
 
 fn size(size: u64) -> PyResult<u32> {
-    u32::try_from(size).map_err(|_| errors::parameter(format!("size: expected up to 4294967295 bytes, got {size}")))
+    u32::try_from(size)
+        .map_err(|_| errors::parameter(format!("size: expected up to 4294967295 bytes, got {size}")))
 }
 
 #[pymethods]
@@ -88,7 +89,8 @@ impl Limiter {
         let last = Nanos(0);
         let limiter: Box<dyn Offered> = match policy {
             "nimble" => {
-                let limiter = Nimble::new(rate, burst, mark).map_err(|error| errors::parameter(error.to_string()))?;
+                let limiter =
+                    Nimble::new(rate, burst, mark).map_err(|error| errors::parameter(error.to_string()))?;
                 Box::new(Driven { limiter, last })
             }
             "token-bucket" | "gcra" if mark.is_some() => {
@@ -96,7 +98,12 @@ impl Limiter {
             }
             "token-bucket" => Box::new(Driven { limiter: TokenBucket::new(rate, burst), last }),
             "gcra" => Box::new(Driven { limiter: Gcra::new(rate, burst), last }),
-            other => return Err(wrong("policy", format!("expected nimble, token-bucket or gcra, got \"{other}\""))),
+            other => {
+                return Err(wrong(
+                    "policy",
+                    format!("expected nimble, token-bucket or gcra, got \"{other}\""),
+                ));
+            }
         };
         Ok(Self { limiter, last: 0 })
     }

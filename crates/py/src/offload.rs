@@ -79,7 +79,7 @@ impl Dyso {
         let answers: Vec<bool> = py.detach(|| {
             let answer = |&key| {
                 let answers = self.answers(key);
-                if every > 0 && self.now % every == 0 {
+                if every > 0 && self.now.is_multiple_of(every) {
                     self.turn();
                 }
                 answers

@@ -27,8 +27,8 @@ impl<const LEVELS: usize> Ends for Hffs<Item, LEVELS> {
 fn make(span: u64, capacity: usize, overflow: Overflow) -> Result<Box<dyn Ends>, BadShape> {
     Ok(match span {
         ..=0x40 => Box::new(Hffs::<Item, 1>::new(span, capacity, overflow)?),
-        ..=0x1000 => Box::new(Hffs::<Item, 2>::new(span, capacity, overflow)?),
-        ..=0x4_0000 => Box::new(Hffs::<Item, 3>::new(span, capacity, overflow)?),
+        0x41..=0x1000 => Box::new(Hffs::<Item, 2>::new(span, capacity, overflow)?),
+        0x1001..=0x4_0000 => Box::new(Hffs::<Item, 3>::new(span, capacity, overflow)?),
         _ => Box::new(Hffs::<Item, 4>::new(span, capacity, overflow)?),
     })
 }

@@ -148,7 +148,7 @@ impl Ranks for Ranked<'_> {
     }
 }
 
-/// What becomes of each packet.
+/// The fate of each packet.
 struct Fates {
     ranks: Vec<u64>,
     /// When it begins to be sent; the largest number if it is dropped.
@@ -182,9 +182,12 @@ impl Visitor for Served<'_> {
 
     fn visit<S: Examined>(self, scheduler: S) -> Result<Fates, Error> {
         let packets = self.arrivals.times.len();
-        let fates = Fates { ranks: vec![0; packets], starts: vec![u64::MAX; packets], inversions: vec![0; packets] };
+        let fates =
+            Fates { ranks: vec![0; packets], starts: vec![u64::MAX; packets], inversions: vec![0; packets] };
         let callbacks = self.ranked.callbacks;
-        Ok(Port::new(self.rate, scheduler, Map::default(), fates).run(self.arrivals, self.ranked, callbacks)?.0)
+        Ok(Port::new(self.rate, scheduler, Map::default(), fates)
+            .run(self.arrivals, self.ranked, callbacks)?
+            .0)
     }
 }
 
@@ -212,13 +215,15 @@ pub(crate) fn serve_port<'py>(
     let wrong = |name: &str, message: String| errors::parameter(format!("{name}: {message}"));
     let (times, flows) = (times.as_slice()?, flows.as_slice()?);
     let bytes = bytes.as_slice()?.iter().map(|&bytes| {
-        u32::try_from(bytes).map_err(|_| wrong("sizes", format!("expected up to 4294967295 bytes, got {bytes}")))
+        u32::try_from(bytes)
+            .map_err(|_| wrong("sizes", format!("expected up to 4294967295 bytes, got {bytes}")))
     });
     let bytes = bytes.collect::<PyResult<Vec<u32>>>()?;
     check_length("sizes", bytes.len(), times.len(), true)?;
     check_length("flows", flows.len(), times.len(), true)?;
     if let Some(index) = (1..times.len()).find(|&index| times[index] < times[index - 1]) {
-        let message = format!("expected {} ns or later for packet {index}, got {} ns", times[index - 1], times[index]);
+        let message =
+            format!("expected {} ns or later for packet {index}, got {} ns", times[index - 1], times[index]);
         return Err(wrong("times", message));
     }
     let given: Option<PyReadonlyArray1<'py, u64>> = rank.extract().ok();
@@ -244,7 +249,8 @@ pub(crate) fn serve_port<'py>(
     };
     let rate = BitsPerSec::parse(rate).map_err(|message| wrong("rate", message))?;
     let (callbacks, function) = (Callbacks::default(), rank.clone().unbind());
-    let ranked = Ranked { flows, rank: ranks.ok_or(&function), departs: departs.as_ref(), callbacks: &callbacks };
+    let ranked =
+        Ranked { flows, rank: ranks.ok_or(&function), departs: departs.as_ref(), callbacks: &callbacks };
     let served = Served { arrivals: Arrivals { times, bytes: &bytes, next: 0 }, ranked, rate };
     let fates = py.detach(|| with_scheduler(name, &settings, served));
     callbacks.check(py)?;

@@ -68,7 +68,9 @@ type Columns<'py> = (
 fn traffic(columns: &Columns<'_>, class: Class) -> PyResult<Traffic<Never>> {
     let (times, bytes) = (columns.0.as_slice()?, columns.1.as_slice()?);
     let (work, estimates, flows) = (columns.2.as_slice()?, columns.3.as_slice()?, columns.4.as_slice()?);
-    for (name, column) in [("packet_bytes", bytes), ("job_ns", work), ("estimate_ns", estimates), ("flow", flows)] {
+    for (name, column) in
+        [("packet_bytes", bytes), ("job_ns", work), ("estimate_ns", estimates), ("flow", flows)]
+    {
         check_length(name, column.len(), times.len(), true)?;
     }
     let wrong = |index: usize, expected: &str, found: u64| {
@@ -80,7 +82,9 @@ fn traffic(columns: &Columns<'_>, class: Class) -> PyResult<Traffic<Never>> {
             return wrong(index, &format!("{} ns or later", times[index - 1]), times[index]);
         }
         let bytes = at(bytes, index);
-        let Some(bits) = bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok()).filter(|&bits| bits > 0) else {
+        let Some(bits) =
+            bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok()).filter(|&bits| bits > 0)
+        else {
             return wrong(index, "1 to 536870911 bytes", bytes);
         };
         let flow = at(flows, index);
@@ -165,7 +169,9 @@ pub(crate) fn serve_packets<'py>(
 ) -> PyResult<(Sender<'py>, Sender<'py>)> {
     let wrong = |name: &str, message: String| errors::parameter(format!("{name}: {message}"));
     let (users, attack) = (traffic(&users, Class::Innocent)?, traffic(&attack, Class::Attack)?);
-    let buffer = buffer.map(|buffer| Capacity::parse(buffer).map_err(|message| wrong("buffer", message))).transpose()?;
+    let buffer = buffer
+        .map(|buffer| Capacity::parse(buffer).map_err(|message| wrong("buffer", message)))
+        .transpose()?;
     let callbacks = Callbacks::default();
     let none = || [vec![u64::MAX; users.count as usize], vec![u64::MAX; attack.count as usize]];
     let run = Run {

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use trueplane_cache::{Access, Object, Outcome, Policy, Room, Slot};
 use trueplane_units::Nanos;
 
-use super::Foreign;
+use super::foreign::Foreign;
 use crate::callback::Callbacks;
 use crate::errors;
 
@@ -47,18 +47,18 @@ impl Compiled {
             let address: Option<usize> = addresses.get_item(name)?.extract()?;
             Ok(address.filter(|&address| address != 0))
         };
-        // SAFETY: the user of the package promises that a function of this type is there; an `Option` of one has no other
-        // forbidden value than null, which is none.
         let event = |name: &str| -> PyResult<Option<Event>> {
+            // SAFETY: the user of the package promises that a function of this type is there. It is not null.
             Ok(address(name)?.map(|address| unsafe { std::mem::transmute::<usize, Event>(address) }))
         };
-        let victim = address("victim")?.ok_or_else(|| errors::parameter("victim: expected a function".to_owned()))?;
+        let victim =
+            address("victim")?.ok_or_else(|| errors::parameter("victim: expected a function".to_owned()))?;
         Ok(Some(Self {
             on_hit: event("on_hit")?,
             on_delayed_hit: event("on_delayed_hit")?,
             on_miss: event("on_miss")?,
             on_fetched: event("on_fetched")?,
-            // SAFETY: as above, and it is not null.
+            // SAFETY: as above.
             victim: unsafe { std::mem::transmute::<usize, Victim>(victim) },
             state: policy.getattr("state")?.extract()?,
             keep: policy.getattr("keep")?.unbind(),

@@ -1,6 +1,7 @@
 //! A simulated cache that Python drives, request by request or in batches, under a policy of trueplane or one of the user's.
 
 mod compiled;
+mod foreign;
 mod requests;
 mod written;
 
@@ -17,10 +18,10 @@ use trueplane_trace::{Clock, Request};
 use trueplane_units::{Nanos, Value as _};
 
 use crate::arrays::{at, check_length};
-use crate::callback::Callbacks;
 use crate::errors;
 
 use compiled::Compiled;
+use foreign::Foreign;
 pub(crate) use requests::{RequestSource, key_of, request_sources};
 use written::Written;
 
@@ -50,7 +51,7 @@ impl Batch<'_> {
 struct Outcomes {
     /// 0 for a hit, 1 for a delayed hit, 2 for a miss.
     outcomes: Vec<u8>,
-    /// In nanoseconds.
+    /// Waits, in nanoseconds.
     waits: Vec<u64>,
 }
 
@@ -86,9 +87,8 @@ fn serve<P: Policy>(
             fetch: fetch.unwrap_or(Nanos(0)),
         };
         let number = batch.first + index as u64;
-        let (outcome, wait) = engine.request(&request, NextUse::UNKNOWN, || {
-            fetch.unwrap_or_else(|| latency.of(&request, number))
-        });
+        let (outcome, wait) = engine
+            .request(&request, NextUse::UNKNOWN, || fetch.unwrap_or_else(|| latency.of(&request, number)));
         to.outcomes.push(outcome as u8);
         to.waits.push(wait.0);
     }
@@ -101,15 +101,6 @@ impl<P: Policy + Send + Sync> Simulated for Own<P> {
     fn serve(&mut self, batch: &Batch<'_>, start: usize, latency: &Latency, to: &mut Outcomes) {
         serve(&mut self.0, batch, start, latency, to);
     }
-}
-
-/// A policy of the user's, which can fail.
-trait Foreign: Policy + Send + Sync {
-    /// What it has raised.
-    fn callbacks(&self) -> &Callbacks;
-
-    /// The objects of Python that it holds.
-    fn held(&self) -> Vec<&Py<PyAny>>;
 }
 
 /// Under a policy of the user's.
@@ -202,7 +193,11 @@ impl SimulatedCache {
         for start in (0..batch.keys.len()).step_by(CHUNK) {
             // A policy in Python has the interpreter all the time; others leave it to other threads.
             let mut work = || cache.serve(batch, start, latency, &mut to);
-            if self.needs_lock { work() } else { py.detach(work) }
+            if self.needs_lock {
+                work();
+            } else {
+                py.detach(work);
+            }
             cache.check(py)?;
             let end = batch.end(start);
             self.last = batch.times[end - 1];
@@ -233,11 +228,14 @@ impl SimulatedCache {
             Capacity::Objects(objects) => (objects, false),
             Capacity::Bytes(bytes) => (bytes.0, true),
             Capacity::Share(_) => {
-                let message = format!("expected a number of objects or bytes, such as 5000 or 256MiB, got {capacity:?}; a share needs a trace");
+                let message = format!(
+                    "expected a number of objects or bytes, such as 5000 or 256MiB, got {capacity:?}; a share needs a trace"
+                );
                 return Err(wrong("capacity", message));
             }
         };
-        const EXPECTED: &str = "expected a number of nanoseconds, a time such as 100ms, lognormal:100ms,0.3 or trace";
+        const EXPECTED: &str =
+            "expected a number of nanoseconds, a time such as 100ms, lognormal:100ms,0.3 or trace";
         let refuse = || wrong("latency", format!("{EXPECTED}, got \"{latency}\""));
         let latency = match latency.parse().map_err(|_: String| refuse())? {
             FetchTime::Time(time) => Latency::Constant(time),
@@ -250,7 +248,10 @@ impl SimulatedCache {
         let cache = if let Ok(name) = policy.extract::<String>() {
             let name = PolicyName::parse(&name).map_err(|message| wrong("policy", message))?;
             if name.properties().offline {
-                return Err(wrong("policy", format!("{} must know the future; use cache.compare", name.name())));
+                return Err(wrong(
+                    "policy",
+                    format!("{} must know the future; use cache.compare", name.name()),
+                ));
             }
             // An object has at least one byte.
             let mut params = Params { seed, ..Params::objects(capacity) };

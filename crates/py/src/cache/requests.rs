@@ -45,8 +45,14 @@ pub(crate) struct RequestSource {
     name: &'static str,
     about: &'static str,
     parameters: fn() -> Vec<Parameter>,
-    run: fn(&[(&str, &str)], &dyn Observer) -> Result<Columns, Error>,
+    run: Run,
 }
+
+/// Makes the columns, for parameters by the names of their fields.
+type Run = fn(&[(&str, &str)], &dyn Observer) -> Result<Columns, Error>;
+
+/// Arrays by the names of columns.
+type Arrays<'py> = Vec<(&'static str, Bound<'py, PyArray1<u64>>)>;
 
 #[pymethods]
 impl RequestSource {
@@ -82,7 +88,7 @@ impl RequestSource {
         threads: Option<u16>,
         progress: Option<&Bound<'py, PyAny>>,
         names: Vec<(String, String)>,
-    ) -> PyResult<Vec<(&'static str, Bound<'py, PyArray1<u64>>)>> {
+    ) -> PyResult<Arrays<'py>> {
         let run = self.run;
         let found = watch::run(py, Some(threads.unwrap_or(1)), progress, move |observer| {
             let given: Vec<(&str, &str)> =
@@ -125,7 +131,7 @@ fn generate(given: &[(&str, &str)], observer: &dyn Observer) -> Result<Columns, 
     observer.stage("generating", *generate.requests);
     for request in generate.generator()? {
         columns.push(&request);
-        if columns.keys.len() % REPORT == 0 {
+        if columns.keys.len().is_multiple_of(REPORT) {
             observer.advance(REPORT as u64);
             if observer.interrupted() {
                 return Err(Error::Interrupted);

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use trueplane_cache::{Access, Object, Outcome, Policy, Room, Slot};
 use trueplane_units::Nanos;
 
-use super::Foreign;
+use super::foreign::Foreign;
 use crate::callback::{Callbacks, unexpected};
 
 /// The methods of an object of Python, `on_hit`, `on_delayed_hit`, `on_miss` and `on_fetched`, which are told the key, the size and the
@@ -47,7 +47,10 @@ impl Written {
             let answer = self.victim.call1(py, (now.0,))?;
             let key = answer.extract(py).ok().filter(|key| self.residents.contains_key(key));
             key.ok_or_else(|| {
-                unexpected("policy: expected the key of an object in the cache from victim()", answer.bind(py))
+                unexpected(
+                    "policy: expected the key of an object in the cache from victim()",
+                    answer.bind(py),
+                )
             })
         })?;
         self.residents.remove(&key)

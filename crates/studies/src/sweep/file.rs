@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use toml::{Table, Value};
 
-use super::{Given, Sweep};
+use super::Sweep;
+use super::point::Given;
 use crate::named;
 
 /// More points than these are a mistake.
@@ -53,12 +54,19 @@ impl Sweep {
         let collected = match table.remove("table") {
             None => None,
             Some(Value::String(name)) => Some(name),
-            Some(other) => return Err(wrong(format!("table to be the name of a table, got {}", other.type_str()))),
+            Some(other) => {
+                return Err(wrong(format!("table to be the name of a table, got {}", other.type_str())));
+            }
         };
         let fixed = match table.remove("parameters") {
             None => Vec::new(),
             Some(Value::Table(parameters)) => given(&parameters)?,
-            Some(other) => return Err(wrong(format!("[parameters] with the same values at all points, got {}", other.type_str()))),
+            Some(other) => {
+                return Err(wrong(format!(
+                    "[parameters] with the same values at all points, got {}",
+                    other.type_str()
+                )));
+            }
         };
         let points = match (table.remove("grid"), table.remove("zip"), table.remove("points")) {
             (Some(grid), None, None) => grid_of(&axes("grid", grid)?)?,
@@ -105,7 +113,9 @@ fn text(name: &str, value: &Value) -> Result<String, InvalidSweep> {
             let pair = |(key, value)| Ok(format!("{key}={}", text(name, value)?));
             pairs.iter().map(pair).collect::<Result<Vec<_>, _>>()?.join(",")
         }
-        Value::Datetime(_) => return Err(wrong(format!("{name} to be a text, a number or a list, got {}", value.type_str()))),
+        Value::Datetime(_) => {
+            return Err(wrong(format!("{name} to be a text, a number or a list, got {}", value.type_str())));
+        }
     })
 }
 
@@ -114,7 +124,10 @@ type Axes = Vec<(String, Vec<String>)>;
 
 fn axes(what: &str, value: Value) -> Result<Axes, InvalidSweep> {
     let Value::Table(axes) = value else {
-        return Err(wrong(format!("[{what}] with a list of values for each parameter, got {}", value.type_str())));
+        return Err(wrong(format!(
+            "[{what}] with a list of values for each parameter, got {}",
+            value.type_str()
+        )));
     };
     let axis = |(name, value): (String, Value)| match value {
         Value::Array(values) if !values.is_empty() => {
@@ -148,7 +161,13 @@ fn grid_of(axes: &Axes) -> Result<Vec<Given>, InvalidSweep> {
 fn zip_of(axes: &Axes) -> Result<Vec<Given>, InvalidSweep> {
     let length = axes[0].1.len();
     if let Some((name, values)) = axes.iter().find(|(_, values)| values.len() != length) {
-        return Err(wrong(format!("{length} values for {name} in [zip], as for {}, got {}", axes[0].0, values.len())));
+        return Err(wrong(format!(
+            "{length} values for {name} in [zip], as for {}, got {}",
+            axes[0].0,
+            values.len()
+        )));
     }
-    Ok((0..length).map(|place| axes.iter().map(|(name, values)| (name.clone(), values[place].clone())).collect()).collect())
+    Ok((0..length)
+        .map(|place| axes.iter().map(|(name, values)| (name.clone(), values[place].clone())).collect())
+        .collect())
 }

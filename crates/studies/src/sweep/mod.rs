@@ -5,6 +5,7 @@
 //! 3. [`Swept`]: what has been found, as CSV.
 
 mod file;
+mod point;
 mod store;
 mod swept;
 
@@ -16,11 +17,9 @@ use trueplane_study::{Error as StudyError, Observer, cases, render};
 use crate::{Error, Named, is_file};
 
 pub use file::InvalidSweep;
+use point::{Given, Rows, internal};
 use store::Store;
 pub use swept::{Failed, Swept};
-
-/// Parameters by the names of their fields, with values as on the command line.
-type Given = Vec<(String, String)>;
 
 /// A study and the points at which it is to run.
 #[derive(Clone, Debug)]
@@ -33,9 +32,6 @@ pub struct Sweep {
     /// The parameters of each point; at least one.
     points: Vec<Given>,
 }
-
-/// The rows of a point as CSV, and whether the store had them.
-type Rows = (Vec<u8>, bool);
 
 impl Sweep {
     /// The study.
@@ -76,7 +72,8 @@ impl Sweep {
     fn point(&self, point: &Given, store: Option<&Store>, observer: &dyn Observer) -> Result<Rows, Error> {
         let given: Vec<(&str, &str)> =
             self.fixed.iter().chain(point).map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        let files: Vec<&str> = (self.study.parameters().iter()).filter(|one| is_file(one)).map(|one| one.field).collect();
+        let files: Vec<&str> =
+            (self.study.parameters().iter()).filter(|one| is_file(one)).map(|one| one.field).collect();
         let key = store.map(|store| store.key(self.study.name, self.table.as_deref(), &given, &files));
         let key = key.transpose().map_err(internal)?;
         if let (Some(store), Some(key)) = (store, &key)
@@ -115,10 +112,6 @@ impl Sweep {
 fn shown(point: &Given) -> String {
     let pairs: Vec<String> = point.iter().map(|(name, text)| format!("{name}={text}")).collect();
     format!("the point {}", pairs.join(" "))
-}
-
-fn internal(error: impl ToString) -> Error {
-    Error::Study(StudyError::Internal(error.to_string()))
 }
 
 /// Passes on that the work is to stop, and says nothing of a point's progress.

@@ -1,6 +1,6 @@
 //! What a sweep has found.
 
-use super::{Given, Rows, internal};
+use super::point::{Given, Rows, internal};
 use crate::Error;
 
 /// The rows of all points.
@@ -33,7 +33,8 @@ pub(super) fn collect(points: &[Given], found: Vec<Result<Rows, Error>>) -> Resu
             Ok((csv, is_stored)) => {
                 swept.stored += usize::from(is_stored);
                 let mut reader = csv::Reader::from_reader(csv.as_slice());
-                let header: Vec<String> = reader.headers().map_err(internal)?.iter().map(str::to_owned).collect();
+                let header: Vec<String> =
+                    reader.headers().map_err(internal)?.iter().map(str::to_owned).collect();
                 let records = reader.into_records().collect::<Result<Vec<_>, _>>().map_err(internal)?;
                 parts.push((point, header, records));
             }
@@ -42,7 +43,8 @@ pub(super) fn collect(points: &[Given], found: Vec<Result<Rows, Error>>) -> Resu
     }
     let axes = distinct(points.iter().flatten().map(|(name, _)| name));
     let columns = distinct(parts.iter().flat_map(|(_, header, _)| header));
-    let title = |axis: &&String| if columns.contains(axis) { format!("point_{axis}") } else { (*axis).clone() };
+    let title =
+        |axis: &&String| if columns.contains(axis) { format!("point_{axis}") } else { (*axis).clone() };
     let mut writer = csv::Writer::from_writer(Vec::new());
     if !parts.is_empty() {
         let header = axes.iter().map(title).chain(columns.iter().map(|&column| column.clone()));
@@ -54,7 +56,8 @@ pub(super) fn collect(points: &[Given], found: Vec<Result<Rows, Error>>) -> Resu
         let places: Vec<Option<usize>> =
             columns.iter().map(|column| header.iter().position(|name| name == *column)).collect();
         for record in records {
-            let cells = places.iter().map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
+            let cells =
+                places.iter().map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
             writer.write_record(values.iter().copied().chain(cells)).map_err(internal)?;
         }
     }

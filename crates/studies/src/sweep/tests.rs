@@ -69,7 +69,9 @@ fn a_store_keeps_points_and_notices_damage_and_other_contents() {
 
 #[test]
 fn points_that_fail_end_the_sweep_or_are_kept() {
-    let sweep = parsed("study = \"sched.bandwidth\"\n[[points]]\nflows = 2\n[[points]]\nflows = 0\n[[points]]\nqueues = 2");
+    let sweep = parsed(
+        "study = \"sched.bandwidth\"\n[[points]]\nflows = 2\n[[points]]\nflows = 0\n[[points]]\nqueues = 2",
+    );
     let error = sweep.run(None, false, &()).unwrap_err().to_string();
     assert!(error.starts_with("the point flows=0: flows: expected "), "{error}");
     let kept = sweep.run(None, true, &()).unwrap();
@@ -85,18 +87,30 @@ fn what_is_no_sweep_is_refused_in_one_line() {
     for (text, said) in [
         ("", "expected the name of a study"),
         ("study = 1", "expected the name of a study"),
-        ("study = \"cache\"\n[grid]\na = [1]", "expected the name of a study, such as study = \"cache.compare\", got \"cache\""),
+        (
+            "study = \"cache\"\n[grid]\na = [1]",
+            "expected the name of a study, such as study = \"cache.compare\", got \"cache\"",
+        ),
         ("study = \n", "line 1: "),
         (study, "expected one of [grid], [zip] and [[points]]"),
         (&format!("{study}[grid]\na = [1]\n[zip]\na = [1]"), "expected one of [grid], [zip] and [[points]]"),
         (&format!("{study}[grid]\n"), "expected [grid] with a list of values"),
-        (&format!("{study}[grid]\nqueues = 3"), "expected [grid] to have a list of values for queues, got integer"),
-        (&format!("{study}[grid]\nqueues = []"), "expected [grid] to have a value for queues, got an empty list"),
+        (
+            &format!("{study}[grid]\nqueues = 3"),
+            "expected [grid] to have a list of values for queues, got integer",
+        ),
+        (
+            &format!("{study}[grid]\nqueues = []"),
+            "expected [grid] to have a value for queues, got an empty list",
+        ),
         (&format!("{study}[zip]\na = [1, 2]\nb = [1]"), "expected 2 values for b in [zip], as for a, got 1"),
         (&format!("{study}color = 1\n[grid]\na = [1]"), "expected study, table, [parameters], and one of"),
         (&format!("{study}points = [1]"), "expected a table in [[points]], got integer"),
         (&format!("{study}points = []"), "expected at least one point"),
-        (&format!("{study}table = 1\n[grid]\na = [1]"), "expected table to be the name of a table, got integer"),
+        (
+            &format!("{study}table = 1\n[grid]\na = [1]"),
+            "expected table to be the name of a table, got integer",
+        ),
         (&format!("{study}parameters = 1\n[grid]\na = [1]"), "expected [parameters] with"),
         (&format!("{study}[grid]\na = [1979-05-27]"), "expected a to be a text, a number or a list"),
     ] {
