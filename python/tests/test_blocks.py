@@ -230,7 +230,7 @@ def test_the_table_of_dyso_learns_what_is_hot():
         (lambda: offload.RMat(8, history_rows=9), "expected "),
         (lambda: offload.RMat(8, tracked=2), "tracked: expected 4 to 255, got 2"),
         (lambda: offload.RMat(2**32), "rows: expected less than 2**32"),
-        (lambda: offload.RMat(2**30), "rows: expected at most 268435456 entries"),
+        (lambda: offload.RMat(2**30), "rows: expected at most 33554432 entries"),
         (lambda: offload.RMat(8, ageing=0), "ageing: expected at least 1 lookup, got 0"),
         (lambda: offload.RMat(8).lookup_many([0.5]), "keys: expected whole numbers, got float64"),
     ],

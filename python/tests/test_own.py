@@ -4,6 +4,8 @@ import heapq
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from conftest import ROOT
 
@@ -24,6 +26,11 @@ def test_a_port_goes_by_a_rank_function():
     fifo = sched.serve([0, 0, 0, 0], 1250, rank=[9, 8, 7, 6], rate=10_000_000_000, scheduler="fifo")
     assert fifo["sent_ns"].to_pylist() == [0, 1 * US, 2 * US, 3 * US]
     assert fifo["inversion"].to_pylist() == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, pl.Series, pa.array])
+def test_ranks_are_an_array_of_any_kind(kind):
+    assert sched.serve([0, 0], 1250, rank=kind([2, 1]), rate="10Gbps", scheduler="pifo")["sent_ns"].to_pylist() == [1000, 0]
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "sp-pifo", "aifo", "packs", "pifo"])
@@ -232,7 +239,11 @@ USERS = {"time_ns": [0], "packet_bytes": [100], "job_ns": [1]}
         (lambda: fair.schedule(JOBS, "best"), ParameterError, "scheduler: expected "),
         (lambda: fair.schedule(JOBS, object()), TypeError, "scheduler: expected a Scheduler"),
         (lambda: fair.schedule(JOBS, "drf", capacity={"gpu": 1}), ParameterError, "gpu"),
-        (lambda: fair.schedule(JOBS, Drf(), half_life="1d"), ParameterError, "half_life: expected "),
+        (
+            lambda: fair.schedule(JOBS, Drf(), half_life="1d"),
+            ParameterError,
+            "half_life: expected the name of a policy that has one",
+        ),
         (lambda: fair.schedule("nowhere.csv", "drf"), ValueError, "nowhere.csv"),
     ],
 )

@@ -65,6 +65,17 @@ def test_policies_have_the_options_of_the_study(make, options, log, requests):
     assert make().replay(requests).mean_latency_ns == pytest.approx(found["latency_mean_ns"], rel=1e-9)
 
 
+@pytest.mark.parametrize("policy", NATIVE)
+def test_every_policy_does_what_the_study_finds_with_bytes(policy, log, requests):
+    sizes = requests.to_pandas().groupby("key")["size"].last()
+    capacity = 256 << 20
+    made = policy(f"{capacity}B", latency="5ms", objects=min(len(sizes), capacity // int(sizes.sum() // len(sizes))))
+    given = {"latency": "5ms", "capacity": f"{capacity}B", "policies": policy._name, "progress": False}
+    found = cache.compare(log, **given).table("policies").to_pylist()[0]
+    served = made.replay(requests)
+    assert (served.hits, served.delayed_hits, served.misses) == (found["hits"], found["delayed_hits"], found["misses"])
+
+
 class Lru(cache.Policy):
     def __init__(self, capacity, latency="5ms"):
         super().__init__(capacity, latency=latency)
@@ -166,6 +177,25 @@ def test_a_policy_that_raises_or_chooses_wrongly_ends_with_one_exception():
         Again(1).access(1, 0)
 
 
+def test_an_exception_ends_the_cache_and_is_not_kept():
+    class Once(Lru):
+        def on_miss(self, key, size, now):
+            raise KeyError("mine")
+
+    policy = Once(2)
+    with pytest.raises(KeyError, match="mine"):
+        policy.access(1, 0)
+    for _ in range(2):
+        with pytest.raises(
+            ParameterError, match="^the cache has failed, as its policy raised an exception before: make a new one$"
+        ):
+            policy.access(1, 0)
+    gone = weakref.ref(policy)
+    del policy
+    gc.collect()
+    assert gone() is None
+
+
 def test_a_policy_in_python_is_freed_with_its_cache():
     policy = Lru(10)
     policy.access(1, 0)
@@ -216,6 +246,17 @@ def compiled(tmp_path_factory):
     return make
 
 
+def test_a_pointer_of_ctypes_is_the_memory_that_it_points_to(compiled, requests):
+    state = np.zeros(2 + 2 * SLOTS, np.uint64)
+    state[:2] = 1 << 20
+    for given in (
+        state.ctypes.data_as(ctypes.c_void_p),
+        state.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)),
+        np.int64(state.ctypes.data),
+    ):
+        assert compiled(400, state=given)._state == state.ctypes.data
+
+
 @pytest.mark.parametrize("capacity", [400, "64MiB"])
 def test_a_compiled_policy_evicts_as_the_same_one_of_trueplane(capacity, compiled, requests):
     mine = compiled(capacity).replay(requests)
@@ -248,6 +289,7 @@ TIMES = [0, 5, 2_000_000_000]
         (["1", "1", "2"], np.array(TIMES, "datetime64[ns]")),
         (pd.Series([1, 1, 2]), pd.to_timedelta(TIMES)),
         (pl.Series([1, 1, 2]), pl.Series(TIMES)),
+        (pd.Series([1, 1, 2]), pd.Series(pd.to_datetime(TIMES, utc=True))),
         (pa.array([1, 1, 2]), pa.chunked_array([[0, 5], [2_000_000_000]])),
         ([2**64 - 1, 2**64 - 1, 2], TIMES),
         (["photo.jpg", "photo.jpg", "b"], TIMES),
@@ -276,6 +318,9 @@ def test_arrays_of_every_kind_are_taken(keys, times):
         ([None], [0], {}, "keys: expected whole numbers from 0 to 2**64 - 1"),
         ([1], np.array(["NaT"], "datetime64[ns]"), {}, "times: expected a time for each, got NaT"),
         ([1], pa.array([None], pa.int64()), {}, "times: expected a value for each, got null"),
+        (np.ma.array([1, 2], mask=[False, True]), [0, 1], {}, "keys: expected a value for each, got a masked one"),
+        ([1], np.array(["2700-01-01"], "datetime64[s]"), {}, "times: expected times from 1970 to 2262"),
+        ([1], [0], {"latencies": datetime.timedelta(days=220_000)}, "latencies: expected a whole number from 0 to 2**64 - 1"),
         ([1, 2], [0, 1], {"sizes": [1, 2, 3]}, "sizes: expected 2 values, one for each, got 3"),
         ([1, 2], [0, 1], {"sizes": -5}, "sizes: expected a whole number from 0 to 2**64 - 1, got -5"),
         ([1, 2], [0, 1], {"latencies": [1, -2]}, "latencies: expected 0 or more, got -2"),
@@ -301,8 +346,8 @@ def test_wrong_arguments_raise_one_sentence_and_serve_nothing(keys, times, more,
         (lambda: cache.Lru(10, latency=-1), "latency: expected a number of nanoseconds, a time such as 100ms, "),
         (lambda: cache.Lru(10, seed=-1), "seed: expected a whole number"),
         (lambda: cache.Lhd(10, eviction="best"), "eviction: expected one of sampled, exact"),
-        (lambda: cache.WTinyLfu(10, window="wide"), "tinylfu_window: expected "),
-        (lambda: cache.Mad(cache.Lru(10), memory="some"), "mad_memory: expected "),
+        (lambda: cache.WTinyLfu(10, window="wide"), "window: expected "),
+        (lambda: cache.Mad(cache.Lru(10), memory="some"), "memory: expected "),
         (lambda: cache.Mad(cache.Sieve(10)), "base: expected an Lru, Lfu, Arc or Lhd, got Sieve"),
         (lambda: cache.Lru(10).access(-1, 0), "key: expected a whole number"),
         (lambda: cache.Lru(10).access(1.0, 0), "key: expected a whole number"),

@@ -167,6 +167,11 @@ def test_bars_are_drawn_where_they_are_asked_for(log, capsys):
 
 
 def test_rows_are_a_workload_too():
-    jobs = {"time_ns": [0, 1000, 2000, 3000], "packet_bytes": [100, 200, 100, 300], "job_ns": [500, 900, 500, 700], "flow": [1, 2, 1, 3]}
+    jobs = {
+        "time_ns": [0, 1000, 2000, 3000],
+        "packet_bytes": [100, 200, 100, 300],
+        "job_ns": [500, 900, 500, 700],
+        "flow": [1, 2, 1, 3],
+    }
     by_rows = trueplane.surge.compare(jobs, progress=False)
     assert by_rows.parameters["workload"] == "trace:frame"

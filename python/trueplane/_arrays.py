@@ -53,8 +53,10 @@ def times_of(name: str, values: Any) -> Array:
     if array.dtype.kind in "mM":
         if np.isnat(array).any():
             raise ParameterError(f"{name}: expected a time for each, got NaT")
-        kind = "datetime64[ns]" if array.dtype.kind == "M" else "timedelta64[ns]"
-        array = array.astype(kind).astype(np.int64)
+        exact = array.astype("datetime64[ns]" if array.dtype.kind == "M" else "timedelta64[ns]")
+        if (exact.astype(array.dtype) != array).any():
+            raise ParameterError(f"{name}: expected times from 1970 to 2262")
+        array = exact.astype(np.int64)
     return numbers(name, array)
 
 
@@ -62,8 +64,12 @@ def time_of(name: str, value: Any) -> int:
     """A time in nanoseconds: a whole number, a text such as "100ms", or a timedelta."""
     if isinstance(value, str):
         return nanos_of(name, value)
-    if isinstance(value, (datetime.timedelta, np.timedelta64)):
-        value = np.timedelta64(value).astype("timedelta64[ns]").astype(np.int64)
+    if isinstance(value, np.timedelta64):
+        value = int(times_of(name, np.array([value]))[0])
+    elif isinstance(value, datetime.timedelta):
+        # Those of pandas have nanoseconds, too.
+        microseconds = (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
+        value = microseconds * 1000 + getattr(value, "nanoseconds", 0)
     return whole(name, value)
 
 
@@ -75,6 +81,11 @@ def whole(name: str, value: Any) -> int:
 
 
 def _array(name: str, values: Any) -> npt.NDArray[Any]:
+    if type(values).__module__.split(".")[0] == "pandas":
+        # Times with a zone are instants, too.
+        values = pa.array(values)
+    if np.ma.is_masked(values):
+        raise ParameterError(f"{name}: expected a value for each, got a masked one")
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         if values.null_count:
             raise ParameterError(f"{name}: expected a value for each, got null")

@@ -11,8 +11,8 @@ from ._arrays import Array, Numbers, keys_of, whole
 from ._errors import ParameterError
 from ._native import Dyso, key_of
 
-MOST = 1 << 28
-"""The most entries of the table, and of the history buffer."""
+MOST = 1 << 25
+"""The most entries of the table, keys that are counted, and keys in the history buffer: some 0.6 GB."""
 
 
 class Counts(NamedTuple):
@@ -69,8 +69,8 @@ class RMat:
         for name, value in shape.items():
             if value >= 2**32:
                 raise ParameterError(f"{name}: expected less than 2**32, got {value}")
-        if rows * chain > MOST or history * history_slots > MOST:
-            raise ParameterError(f"rows: expected at most {MOST} entries in the table, and in the history buffer")
+        if rows * max(chain, counted) > MOST or history * history_slots > MOST:
+            raise ParameterError(f"rows: expected at most {MOST} entries, keys that are counted, and keys in the history buffer")
         self._text = f"RMat({rows}, chain={chain})"
         period = None if tuning is None else whole("tuning", tuning)
         self._native = Dyso(**shape, tracked=counted, ageing=whole("ageing", ageing), tuning=period)

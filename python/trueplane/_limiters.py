@@ -96,7 +96,7 @@ class Decision(NamedTuple):
 class RequestLimiter:
     """A limit on requests for every key: so many a period in the long run, and a burst at once. Exact to the nanosecond.
 
-    A key that is idle takes no memory for long, and is forgotten without changing any verdict. Use it in an API, a crawler or a mail gateway:
+    Keys 17 and "17" are one. A key that is idle takes no memory for long, and is forgotten without changing any verdict. Use it in an API, a crawler or a mail gateway:
 
         limiter = trueplane.limit.RequestLimiter(100, "60s", burst=20)
         decision = limiter.check("alice")

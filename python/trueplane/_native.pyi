@@ -57,7 +57,13 @@ _Array = npt.NDArray[np.uint64]
 
 class SimulatedCache:
     def __init__(
-        self, policy: object, capacity: str, latency: str, seed: int, tuning: list[tuple[str, str]] = ...
+        self,
+        policy: object,
+        capacity: str,
+        latency: str,
+        seed: int,
+        objects: int | None = None,
+        tuning: list[tuple[str, str]] = ...,
     ) -> None: ...
     def access(self, key: int, now: int, size: int, latency: int | None = None) -> tuple[int, int]: ...
     def access_many(
@@ -153,7 +159,7 @@ def serve_packets(
     users: _Columns, attack: _Columns, order: object, end: int, buffer: str | None = None
 ) -> tuple[_Sender, _Sender]: ...
 def schedule(
-    given: list[tuple[str, str]], scheduler: object, half_life: int | None
+    given: list[tuple[str, str]], scheduler: object, half_life: str | None
 ) -> tuple[list[str], list[str], npt.NDArray[np.uint32], _Array, _Array, _Array]: ...
 def key_of(text: str) -> int: ...
 def nanos_of(name: str, text: str) -> int: ...

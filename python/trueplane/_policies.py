@@ -87,7 +87,7 @@ class Cache:
 
     A request for an object that is not in the cache starts a fetch, which takes `latency`. Requests that come meanwhile wait for it.
 
-    Time is in nanoseconds from any fixed moment, and does not go back. Keys are numbers below 2⁶⁴ or texts.
+    Time is in nanoseconds from any fixed moment, and does not go back. Keys are numbers below 2⁶⁴ or texts. A cache is for one thread at a time.
     """
 
     _native: SimulatedCache
@@ -162,13 +162,21 @@ class Cache:
     _text = "Cache()"
 
     def _start(
-        self, policy: object, capacity: Number, latency: Time | int, seed: int, tuning: dict[str, str] | None = None
+        self,
+        policy: object,
+        capacity: Number,
+        latency: Time | int,
+        seed: int,
+        objects: int | None = None,
+        tuning: dict[str, str] | None = None,
     ) -> None:
-        text = f"{latency}ns" if isinstance(latency, int) else scalar("latency", latency)
+        is_number = isinstance(latency, (int, np.integer)) and not isinstance(latency, bool)
+        text = f"{latency}ns" if is_number else scalar("latency", latency)
+        expected = None if objects is None else whole("objects", objects)
         self._is_from_trace = text == "trace"
         self._text = f"{type(self).__name__}({capacity!r}, latency={latency!r})"
         self._native = SimulatedCache(
-            policy, scalar("capacity", capacity), text, whole("seed", seed), list((tuning or {}).items())
+            policy, scalar("capacity", capacity), text, whole("seed", seed), expected, list((tuning or {}).items())
         )
 
     def __repr__(self) -> str:
@@ -195,7 +203,7 @@ class _Named(Cache):
 
     _name = ""
 
-    def __init__(self, capacity: Number, *, latency: Time | int = "100ms", seed: int = 1) -> None:
+    def __init__(self, capacity: Number, *, latency: Time | int = "100ms", seed: int = 1, objects: int | None = None) -> None:
         """An empty cache.
 
         capacity:
@@ -204,13 +212,16 @@ class _Named(Cache):
             The time of a fetch: "100ms", a number of nanoseconds, "lognormal:100ms,0.3" or "trace".
         seed:
             Seed for the random draws of policies and of log-normal latencies.
+        objects:
+            About how many objects a cache of bytes holds, for LHD and W-TinyLFU, which learn at that pace: the capacity over the mean size.
+            Default: one for each 16 KiB.
         """
-        self._make(capacity, latency, seed)
+        self._make(capacity, latency, seed, objects)
 
-    def _make(self, capacity: Number, latency: Time | int, seed: int, **tuning: str) -> None:
-        self._parts = (capacity, latency, seed)
+    def _make(self, capacity: Number, latency: Time | int, seed: int, objects: int | None, **tuning: str) -> None:
+        self._parts = (capacity, latency, seed, objects)
         self._tuning = tuning
-        self._start(self._name, capacity, latency, seed, tuning)
+        self._start(self._name, capacity, latency, seed, objects, tuning)
 
 
 class Lru(_Named):
@@ -236,13 +247,21 @@ class Lhd(_Named):
 
     _name = "lhd"
 
-    def __init__(self, capacity: Number, *, latency: Time | int = "100ms", seed: int = 1, eviction: str = "sampled") -> None:
-        """An empty cache; `capacity`, `latency` and `seed` are those of the other policies.
+    def __init__(
+        self,
+        capacity: Number,
+        *,
+        latency: Time | int = "100ms",
+        seed: int = 1,
+        objects: int | None = None,
+        eviction: str = "sampled",
+    ) -> None:
+        """An empty cache; `capacity`, `latency`, `seed` and `objects` are those of the other policies.
 
         eviction:
             The way in which the victim is found: "sampled", the least of 64, or "exact", the least of all.
         """
-        self._make(capacity, latency, seed, eviction=eviction)
+        self._make(capacity, latency, seed, objects, eviction=eviction)
 
 
 class Sieve(_Named):
@@ -262,13 +281,21 @@ class WTinyLfu(_Named):
 
     _name = "w-tinylfu"
 
-    def __init__(self, capacity: Number, *, latency: Time | int = "100ms", seed: int = 1, window: str = "adaptive") -> None:
-        """An empty cache; `capacity`, `latency` and `seed` are those of the other policies.
+    def __init__(
+        self,
+        capacity: Number,
+        *,
+        latency: Time | int = "100ms",
+        seed: int = 1,
+        objects: int | None = None,
+        window: str = "adaptive",
+    ) -> None:
+        """An empty cache; `capacity`, `latency`, `seed` and `objects` are those of the other policies.
 
         window:
             The size of the window: "adaptive", or "fixed".
         """
-        self._make(capacity, latency, seed, tinylfu_window=window)
+        self._make(capacity, latency, seed, objects, window=window)
 
 
 class Random(_Named):
@@ -291,12 +318,14 @@ class Mad(Cache):
         """
         if not isinstance(base, (Lru, Lfu, Arc, Lhd)):
             raise ParameterError(f"base: expected an Lru, Lfu, Arc or Lhd, got {type(base).__name__}")
-        self._start(f"{base._name}-mad", *base._parts, {**base._tuning, "mad_memory": memory})
+        self._start(f"{base._name}-mad", *base._parts, {**base._tuning, "memory": memory})
         self._text = f"Mad({base!r})"
 
 
 class Policy(Cache):
     """A policy of your own: a subclass that says who is evicted.
+
+    An exception of yours ends the call, and the cache with it: it cannot know what your policy was told, so later calls raise a `ParameterError`.
 
     Override `victim`, and what you want to be told. All are told the key, the size in bytes and the time in nanoseconds. Keys are numbers: `key_of`
     is the number that a text stands for.
@@ -370,19 +399,20 @@ class Compiled(Cache):
             What the functions get as their first argument: the memory of a NumPy array, a pointer, or an address.
         """
         events = {"on_hit": on_hit, "on_delayed_hit": on_delayed_hit, "on_miss": on_miss, "on_fetched": on_fetched}
-        self.addresses = {name: _address(name, function) for name, function in {**events, "victim": victim}.items()}
-        if not self.addresses["victim"]:
+        self._addresses = {name: _address(name, function) for name, function in {**events, "victim": victim}.items()}
+        if not self._addresses["victim"]:
             raise ParameterError("victim: expected a function")
         if isinstance(slots, bool) or not isinstance(slots, (int, np.integer)) or not 0 < slots < 2**32:
             raise ParameterError(f"slots: expected a whole number from 1 to 2**32 - 1, got {slots!r}")
-        self.slots = int(slots)
-        self.state = _memory(state)
-        self.keep = (events, victim, state)
+        self._slots = int(slots)
+        self._state = _memory(state)
+        self._keep = (events, victim, state)
         self._start(self, capacity, latency, seed)
 
 
 # The class of all functions of ctypes, which has no public name.
 _OF_CTYPES: Any = ctypes.CFUNCTYPE(None).__mro__[1]
+_POINTER: Any = ctypes.POINTER(ctypes.c_uint64).__mro__[1]
 
 
 def _address(name: str, function: Any) -> int | None:
@@ -408,13 +438,15 @@ def _memory(state: object) -> int:
         if not (state.flags.c_contiguous and state.flags.writeable) or state.dtype.hasobject:
             raise ParameterError("state: expected an array of numbers in one piece that can be written to")
         return int(state.ctypes.data)
+    if isinstance(state, (ctypes.c_void_p, _POINTER)):
+        return ctypes.cast(state, ctypes.c_void_p).value or 0
     if isinstance(state, (ctypes.Structure, ctypes.Union, ctypes.Array, ctypes._SimpleCData)):
         return ctypes.addressof(state)
     if type(state).__module__ == "_cffi_backend":
         return _of_cffi(state)
-    if isinstance(state, bool) or not isinstance(state, int) or not 0 <= state < 2**64:
+    if isinstance(state, bool) or not isinstance(state, (int, np.integer)) or not 0 <= state < 2**64:
         raise ParameterError(f"state: expected a NumPy array, a pointer or an address, got {type(state).__name__}")
-    return state
+    return int(state)
 
 
 def _of_cffi(pointer: object) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,17 +63,18 @@ def serve(
             raise ParameterError(f"{name}: expected 1 to {MOST}, got {value}")
     if queues * depth > MOST:
         raise ParameterError(f"depth: expected room for {MOST} packets in all at most, got {queues} × {depth}")
-    function = rank if callable(rank) else getattr(rank, "rank", None)
+    is_array = isinstance(rank, (Sequence, pa.Array, pa.ChunkedArray)) or hasattr(rank, "__array__")
+    function = rank if is_array or callable(rank) else getattr(rank, "rank", None)
     ranks, starts, inversions = serve_port(
         arrivals,
         _each("sizes", sizes),
         _each("flows", flows),
-        function if callable(function) else numbers("rank", rank),
+        numbers("rank", rank) if is_array or not callable(function) else function,
         with_unit("rate", rate, "bps"),
         scheduler,
         push_down,
         (int(queues), int(depth), int(window)),
-        getattr(rank, "departs", None) if callable(function) else None,
+        None if is_array else getattr(rank, "departs", None),
     )
     sent = pa.array(starts, mask=starts == np.uint64(_DROPPED))
     return pa.table({"rank": ranks, "sent_ns": sent, "inversion": pa.array(inversions, mask=starts == np.uint64(_DROPPED))})

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ._arrays import time_of
 from ._errors import ParameterError
-from ._inputs import Inputs
+from ._inputs import Inputs, scalar
 from ._native import schedule as _schedule
 from ._types import Number, Source, Time
 
@@ -79,9 +78,9 @@ def schedule(
     format, time_unit, user, resources, seed:
         Options for reading or drawing the log, as of `fair.simulate`.
     """
-    span = None if half_life is None else time_of("half_life", half_life)
-    if span == 0 or (span is not None and not isinstance(scheduler, str)):
-        raise ParameterError("half_life: expected a time above zero, and the name of a policy that remembers")
+    if half_life is not None and scheduler not in ("sdrf", "kueue", "slurm"):
+        raise ParameterError("half_life: expected the name of a policy that has one: sdrf, kueue or slurm")
+    span = f"{half_life}ns" if isinstance(half_life, int) else None if half_life is None else scalar("half_life", half_life)
     if not isinstance(scheduler, (Scheduler, str)):
         raise TypeError(f"scheduler: expected a Scheduler or the name of a policy, got {type(scheduler).__name__}")
     options: dict[str, Any] = {"format": format, "time_unit": time_unit, "user": user, "resources": resources, "seed": seed}

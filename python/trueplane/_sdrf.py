@@ -69,7 +69,7 @@ class Sdrf:
         self._native.submit(_small("user", user), whole("task", task), _amounts("needs", needs), time_of("now", now))
 
     def submit_many(self, users: Numbers, tasks: Numbers, needs: npt.ArrayLike, *, now: int | Time) -> None:
-        """Users want tasks to run: an array with a row for each task and a column for each resource. If one is refused, none is submitted."""
+        """Users want tasks to run: an array with a row for each task and a column for each resource. If one is refused, none is submitted, but the time has been told."""
         rows = np.asarray(needs)
         if rows.ndim != 2:
             raise ParameterError(

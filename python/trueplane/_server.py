@@ -83,13 +83,14 @@ def serve(
         column `estimate_ns` is what the scheduler expects it to take (default: what it takes), and `flow` is a number (default: 0). These are the
         columns of the logs of `surge.compare`.
     attack:
-        The packets of an attacker, as those of users. At equal times a packet of users comes first.
+        The packets of an attacker, as those of users. At equal times a packet of users comes first. Its flows are others than those of users, even if
+        they have the same numbers: an order of yours is told 2**63 more.
     order:
         The name of an order: fcfs, fq, drr, sjf, wsjf, wsjf-hoq, wsjf-inorder or sjf-inorder. Or a function that is called as a packet comes, with
         its flow, its bytes, its expected work in nanoseconds and the time: it returns the packet's rank, a whole number, and the smallest is
         served first. When the buffer is full, the packet of the largest rank is dropped.
     buffer:
-        The packets that may wait (1000), or their size ("64KiB"). Default: packets are not dropped.
+        The packets that may wait (1000), or their size ("64KiB"). Default: packets are not dropped, and at most 4,194,303 can wait.
     end:
         When all ends, in nanoseconds; what comes or is served later does not count. Default: just after the last arrival.
     """

@@ -11,4 +11,6 @@ from ._types import Number
 
 def with_unit(name: str, value: Number, unit: str) -> str:
     """A value as text with its unit. A number is in the smallest one."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return f"{whole(name, value)}{unit}" if isinstance(value, (int, np.integer)) else scalar(name, value)

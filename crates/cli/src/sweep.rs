@@ -52,6 +52,11 @@ impl Args {
         let text = std::fs::read_to_string(&self.file)
             .map_err(|error| Failure::input(format!("{name}: {}", trueplane_trace::without_code(&error))))?;
         let sweep = Sweep::parse(&text).map_err(|error| Failure::input(format!("{name}: {error}")))?;
+        if let Some(out) =
+            self.out.as_ref().filter(|out| out.canonicalize().ok() == self.file.canonicalize().ok())
+        {
+            return Err(Failure::input(format!("--out {}: it is the sweep itself", out.display())));
+        }
         let out = self.out.as_ref().map(|path| Written::begin("--out", path)).transpose()?;
         let pool = threads::pool(self.threads)?;
         let watch = Watch::start(false)?;

@@ -1,5 +1,7 @@
 //! Arrays of arguments: a value for each, or one for all.
 
+use std::ops::Range;
+
 use pyo3::prelude::*;
 use trueplane_units::Nanos;
 
@@ -17,6 +19,18 @@ pub(crate) fn check_length(name: &str, found: usize, expected: usize, or_one: bo
         return Ok(());
     }
     Err(errors::parameter(format!("{name}: expected {expected} values, one for each, got {found}")))
+}
+
+/// Items of a batch between two looks at Ctrl-C.
+const CHUNK: usize = 1 << 16;
+
+/// Works on the indices below `len`, chunk by chunk, and sees to Ctrl-C meanwhile: then the rest is left out.
+pub(crate) fn in_chunks(py: Python<'_>, len: usize, mut work: impl FnMut(Range<usize>)) -> PyResult<()> {
+    for start in (0..len).step_by(CHUNK) {
+        work(start..len.min(start + CHUNK));
+        py.check_signals()?;
+    }
+    Ok(())
 }
 
 /// The nanoseconds of a time as people write it, such as 100ms. `name` says in the error what it is.

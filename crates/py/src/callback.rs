@@ -9,8 +9,17 @@ use crate::errors;
 
 /// Calls Python, and keeps the first exception: nothing is called after it, and the simulation stops as soon as it can.
 #[derive(Default)]
-pub(crate) struct Callbacks {
-    raised: Mutex<Option<PyErr>>,
+pub(crate) struct Callbacks(Mutex<State>);
+
+/// Whether something has been raised.
+#[derive(Default)]
+enum State {
+    #[default]
+    Sound,
+    /// Nobody has seen it yet.
+    Raised(PyErr),
+    /// It has been seen. It is not kept, as it holds on to what was running.
+    Failed,
 }
 
 impl Callbacks {
@@ -44,18 +53,29 @@ impl Callbacks {
 
     /// Stops the simulation by an exception, unless there has been one.
     pub(crate) fn raise(&self, error: PyErr) {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Sound) {
+            *state = State::Raised(error);
+        }
     }
 
     /// Whether there has been an exception.
     pub(crate) fn has_raised(&self) -> bool {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        !matches!(*self.0.lock().unwrap_or_else(PoisonError::into_inner), State::Sound)
     }
 
-    /// Raises the first exception, if there has been one.
-    pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
-        let raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        raised.as_ref().map_or(Ok(()), |error| Err(error.clone_ref(py)))
+    /// Raises the first exception, once.
+    pub(crate) fn check(&self) -> PyResult<()> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*state, State::Sound) {
+            return Ok(());
+        }
+        match std::mem::replace(&mut *state, State::Failed) {
+            State::Raised(error) => Err(error),
+            _ => Err(errors::parameter(
+                "the cache has failed, as its policy raised an exception before: make a new one".to_owned(),
+            )),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use trueplane_fair::embedded::{ScheduleError, SdrfScheduler};
 use trueplane_fair::engine::{Probe, Started, run};
 use trueplane_fair::order::make;
 use trueplane_fair::policy::PolicyName;
+use trueplane_fair::span::Span;
 use trueplane_fair::workload::{JobsSource, LogReading, Pool};
 use trueplane_fair::{Cluster, Memory, Policy};
 use trueplane_study::Error;
@@ -256,8 +257,10 @@ pub(crate) fn schedule<'py>(
     py: Python<'py>,
     given: Vec<(String, String)>,
     scheduler: &Bound<'py, PyAny>,
-    half_life: Option<u64>,
+    half_life: Option<&str>,
 ) -> PyResult<Schedule<'py>> {
+    let half_life = half_life.map(|text| Span::parse(text).map(Span::get)).transpose();
+    let half_life = half_life.map_err(|message| errors::parameter(format!("half_life: {message}")))?;
     let given: Vec<(&str, &str)> = given.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let Jobs { jobs, capacity, reading } = Jobs::given(&given).map_err(errors::parameter)?;
     let callbacks = Callbacks::default();
@@ -266,7 +269,7 @@ pub(crate) fn schedule<'py>(
         let amounts = capacity.amounts(&log, &log.mean_use())?;
         Ok((log, amounts))
     });
-    callbacks.check(py)?;
+    callbacks.check()?;
     let (log, amounts) = loaded.map_err(errors::study)?;
     let pool = Pool::new(&log, &amounts);
     let weights = vec![1; log.users.len()];
@@ -276,8 +279,7 @@ pub(crate) fn schedule<'py>(
     let ran = if let Ok(name) = scheduler.extract::<String>() {
         let name =
             PolicyName::parse(&name).map_err(|message| errors::parameter(format!("scheduler: {message}")))?;
-        let memory =
-            half_life.and_then(|half_life| Memory::half_life(Nanos(half_life)).ok()).unwrap_or_default();
+        let memory = half_life.and_then(|half_life| Memory::half_life(half_life).ok()).unwrap_or_default();
         py.detach(|| {
             let policy = make(name, &cluster, &pool.scale, memory)?;
             run(&pool, cluster, policy, false, &mut starts, &callbacks)
@@ -303,7 +305,7 @@ pub(crate) fn schedule<'py>(
         };
         py.detach(|| run(&pool, cluster, policy, false, &mut starts, &callbacks))
     };
-    callbacks.check(py)?;
+    callbacks.check()?;
     ran.map_err(errors::study)?;
     let tasks = starts.0;
     let column = |of: fn(&Started) -> u64| tasks.iter().map(of).collect::<Vec<u64>>().into_pyarray(py);

@@ -8,7 +8,7 @@ use trueplane_limit::policy::{Gcra, Nimble, TokenBucket};
 use trueplane_limit::requests::{Quota, Refused};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Value as _};
 
-use crate::arrays::{at, check_length};
+use crate::arrays::{at, check_length, in_chunks};
 use crate::errors;
 
 /// A limiter whose policy is known only at run time.
@@ -128,9 +128,13 @@ impl Limiter {
         check_length("sizes", sizes.as_slice()?.len(), times.len(), true)?;
         let sizes = sizes.as_slice()?.iter().map(|&bytes| size(bytes)).collect::<PyResult<Vec<u32>>>()?;
         self.checked(times)?;
-        self.last = times.last().copied().unwrap_or(self.last);
-        let limiter = &mut self.limiter;
-        Ok(py.detach(|| limiter.offer(&sizes, times)).into_pyarray(py))
+        let mut verdicts = Vec::with_capacity(times.len());
+        in_chunks(py, times.len(), |range| {
+            self.last = times[range.end - 1];
+            let sizes = if sizes.len() == 1 { &sizes[..] } else { &sizes[range.clone()] };
+            verdicts.extend(self.limiter.offer(sizes, &times[range]));
+        })?;
+        Ok(verdicts.into_pyarray(py))
     }
 
     /// The shortest wait in nanoseconds after which a packet passes that came at `now`; none if no wait is long enough.
@@ -193,9 +197,10 @@ impl RequestLimiter {
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let times = times.as_slice()?;
         check_length("times", times.len(), keys.len(), false)?;
-        let passed: Vec<bool> = py.detach(|| {
-            keys.iter().zip(times).map(|(key, &now)| self.0.check(key.as_str(), Nanos(now)).is_ok()).collect()
-        });
+        let mut passed = Vec::with_capacity(keys.len());
+        in_chunks(py, keys.len(), |range| {
+            passed.extend(range.map(|index| self.0.check(keys[index].as_str(), Nanos(times[index])).is_ok()));
+        })?;
         Ok(passed.into_pyarray(py))
     }
 }

@@ -6,6 +6,7 @@ use trueplane_offload::Key;
 use trueplane_offload::policy::dyso::ranking::Ranking;
 use trueplane_offload::policy::dyso::{Controller, Shape, Switch, Terms};
 
+use crate::arrays::in_chunks;
 use crate::errors;
 
 /// A switch and its controller. Time is in lookups.
@@ -76,22 +77,21 @@ impl Dyso {
         every: u64,
     ) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let keys = keys.as_slice()?;
-        let answers: Vec<bool> = py.detach(|| {
-            let answer = |&key| {
-                let answers = self.answers(key);
+        let mut answers = Vec::with_capacity(keys.len());
+        in_chunks(py, keys.len(), |range| {
+            for &key in &keys[range] {
+                answers.push(self.answers(key));
                 if every > 0 && self.now.is_multiple_of(every) {
                     self.turn();
                 }
-                answers
-            };
-            keys.iter().map(answer).collect()
-        });
+            }
+        })?;
         Ok(answers.into_pyarray(py))
     }
 
     /// Sends `packets` control packets to the switch and back.
-    fn control(&mut self, packets: u64) {
-        (0..packets).for_each(|_| self.turn());
+    fn control(&mut self, py: Python<'_>, packets: usize) -> PyResult<()> {
+        in_chunks(py, packets, |range| range.for_each(|_| self.turn()))
     }
 
     /// The row of a key.

@@ -12,7 +12,7 @@ use trueplane_sched::{Mapper as _, Packet};
 use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Nanos, Rank, Value as _};
 
-use crate::arrays::{at, check_length};
+use crate::arrays::{at, check_length, in_chunks};
 use crate::callback::Callbacks;
 use crate::errors;
 
@@ -82,10 +82,11 @@ impl SpPifo {
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let (ranks, labels) = (ranks.as_slice()?, labels.as_slice()?);
         check_length("labels", labels.len(), ranks.len(), true)?;
-        let queues: Vec<i64> = py.detach(|| {
-            let put = |(index, &rank)| self.put(rank, at(labels, index)).map_or(-1, |queue| queue as i64);
-            ranks.iter().enumerate().map(put).collect()
-        });
+        let mut queues = Vec::with_capacity(ranks.len());
+        in_chunks(py, ranks.len(), |range| {
+            let put = |index| self.put(ranks[index], at(labels, index)).map_or(-1, |queue| queue as i64);
+            queues.extend(range.map(put));
+        })?;
         Ok(queues.into_pyarray(py))
     }
 
@@ -253,7 +254,7 @@ pub(crate) fn serve_port<'py>(
         Ranked { flows, rank: ranks.ok_or(&function), departs: departs.as_ref(), callbacks: &callbacks };
     let served = Served { arrivals: Arrivals { times, bytes: &bytes, next: 0 }, ranked, rate };
     let fates = py.detach(|| with_scheduler(name, &settings, served));
-    callbacks.check(py)?;
+    callbacks.check()?;
     let fates = fates.map_err(errors::study)?;
     Ok((fates.ranks.into_pyarray(py), fates.starts.into_pyarray(py), fates.inversions.into_pyarray(py)))
 }

@@ -196,7 +196,13 @@ pub(crate) fn serve_packets<'py>(
         let queue = Exact::new(PhantomData, capacity).map_err(|error| wrong("buffer", error.to_string()))?;
         py.detach(|| run.under(Called { rank: &rank, callbacks: &callbacks, queue }))
     };
-    callbacks.check(py)?;
+    callbacks.check()?;
+    let found = found.map_err(|error| match error {
+        Error::Parameters(message) if buffer.is_none() && message.contains("--memory") => Error::Parameters(
+            format!("buffer: expected a bound, as {} packets wait and there is no room for more", ROOM - 1),
+        ),
+        error => error,
+    });
     let (Run { starts: [users_start, attack_start], ends: [users_end, attack_end], .. }, tally) =
         found.map_err(errors::study)?;
     Ok((

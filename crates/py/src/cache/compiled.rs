@@ -40,9 +40,9 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    /// The functions whose addresses an object has as `addresses`, with its `state` and `slots`. None if it has none.
+    /// The functions whose addresses an object has as `_addresses`, with its `_state` and `_slots`. None if it has none.
     pub(super) fn from_python(policy: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
-        let Ok(addresses) = policy.getattr("addresses") else { return Ok(None) };
+        let Ok(addresses) = policy.getattr("_addresses") else { return Ok(None) };
         let address = |name: &str| -> PyResult<Option<usize>> {
             let address: Option<usize> = addresses.get_item(name)?.extract()?;
             Ok(address.filter(|&address| address != 0))
@@ -60,9 +60,9 @@ impl Compiled {
             on_fetched: event("on_fetched")?,
             // SAFETY: as above.
             victim: unsafe { std::mem::transmute::<usize, Victim>(victim) },
-            state: policy.getattr("state")?.extract()?,
-            keep: policy.getattr("keep")?.unbind(),
-            slots: policy.getattr("slots")?.extract()?,
+            state: policy.getattr("_state")?.extract()?,
+            keep: policy.getattr("_keep")?.unbind(),
+            slots: policy.getattr("_slots")?.extract()?,
             residents: Vec::new(),
             callbacks: Callbacks::default(),
             has_failed: false,

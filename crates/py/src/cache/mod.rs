@@ -5,6 +5,8 @@ mod foreign;
 mod requests;
 mod written;
 
+use std::borrow::Cow;
+
 use numpy::{IntoPyArray as _, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::{PyTraverseError, PyVisit};
@@ -27,6 +29,12 @@ use written::Written;
 
 /// Requests between two looks at Ctrl-C and at the exceptions of a policy.
 const CHUNK: usize = 1 << 13;
+
+/// The size of an object where nobody says how many a cache of bytes holds.
+const USUAL_BYTES: u64 = 1 << 14;
+
+/// Policies make tables for so many objects at most.
+const MOST_EXPECTED: u64 = 1 << 24;
 
 /// Requests in the order of time. Sizes and fetch times have a value for each request, or one for all.
 struct Batch<'a> {
@@ -61,7 +69,7 @@ trait Simulated: Send + Sync {
     fn serve(&mut self, batch: &Batch<'_>, start: usize, latency: &Latency, to: &mut Outcomes);
 
     /// Raises what the policy has raised.
-    fn check(&self, _py: Python<'_>) -> PyResult<()> {
+    fn check(&self) -> PyResult<()> {
         Ok(())
     }
 
@@ -117,8 +125,8 @@ impl<P: Foreign> Simulated for Users<P> {
         serve(&mut self.0, batch, start, latency, to);
     }
 
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
-        self.policy().map_or(Ok(()), |policy| policy.callbacks().check(py))
+    fn check(&self) -> PyResult<()> {
+        self.policy().map_or(Ok(()), |policy| policy.callbacks().check())
     }
 
     fn held(&self) -> Vec<&Py<PyAny>> {
@@ -186,6 +194,7 @@ impl SimulatedCache {
     fn serve(&mut self, py: Python<'_>, batch: &Batch<'_>) -> PyResult<Outcomes> {
         self.checked(batch)?;
         let cache = self.cache.as_mut().ok_or_else(|| errors::internal("the cache is gone".to_owned()))?;
+        cache.check()?;
         let latency = &self.latency;
         let mut to = Outcomes::default();
         to.outcomes.reserve(batch.keys.len());
@@ -198,7 +207,7 @@ impl SimulatedCache {
             } else {
                 py.detach(work);
             }
-            cache.check(py)?;
+            cache.check()?;
             let end = batch.end(start);
             self.last = batch.times[end - 1];
             self.served += (end - start) as u64;
@@ -213,13 +222,14 @@ impl SimulatedCache {
     /// A cache of this capacity under the policy of this name, under an object with the methods of a policy, or under functions
     /// of C: their addresses by name, with `state` and `slots`. `tuning` has parameters of `cache.compare` that only some policies need.
     #[new]
-    #[pyo3(signature = (policy, capacity, latency, seed, tuning=vec![]))]
+    #[pyo3(signature = (policy, capacity, latency, seed, objects=None, tuning=vec![]))]
     #[expect(clippy::needless_pass_by_value, reason = "arguments of Python come by value")]
     fn new(
         policy: &Bound<'_, PyAny>,
         capacity: &str,
         latency: &str,
         seed: u64,
+        objects: Option<u64>,
         tuning: Vec<(String, String)>,
     ) -> PyResult<Self> {
         let wrong = |name: &str, message: String| errors::parameter(format!("{name}: {message}"));
@@ -253,13 +263,14 @@ impl SimulatedCache {
                     format!("{} must know the future; use cache.compare", name.name()),
                 ));
             }
-            // An object has at least one byte.
-            let mut params = Params { seed, ..Params::objects(capacity) };
+            let usual = if by_bytes { capacity / USUAL_BYTES } else { capacity };
+            let mut params =
+                Params { seed, ..Params::objects(objects.unwrap_or(usual).clamp(1, MOST_EXPECTED)) };
             for (name, text) in &tuning {
                 let set = match name.as_str() {
-                    "mad_memory" => MadMemory::parse(text).map(|value| params.mad_memory = value),
+                    "memory" => MadMemory::parse(text).map(|value| params.mad_memory = value),
                     "eviction" => Search::parse(text).map(|value| params.search = value),
-                    "tinylfu_window" => Window::parse(text).map(|value| params.window = value),
+                    "window" => Window::parse(text).map(|value| params.window = value),
                     _ => Err("expected the name of a parameter".to_owned()),
                 };
                 set.map_err(|message| wrong(name, message))?;
@@ -307,11 +318,19 @@ impl SimulatedCache {
         sizes: PyReadonlyArray1<'py, u64>,
         latencies: Option<PyReadonlyArray1<'py, u64>>,
     ) -> PyResult<Served<'py>> {
+        let fetches = latencies.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
+        // A policy in Python could change the arrays meanwhile.
+        let copied = |values| {
+            if self.needs_lock { Cow::Owned(<[u64]>::to_vec(values)) } else { Cow::Borrowed(values) }
+        };
+        let (keys, times, sizes) =
+            (copied(keys.as_slice()?), copied(times.as_slice()?), copied(sizes.as_slice()?));
+        let fetches = fetches.map(copied);
         let batch = Batch {
-            keys: keys.as_slice()?,
-            times: times.as_slice()?,
-            sizes: sizes.as_slice()?,
-            fetches: latencies.as_ref().map(PyReadonlyArray1::as_slice).transpose()?,
+            keys: &keys,
+            times: &times,
+            sizes: &sizes,
+            fetches: fetches.as_deref(),
             first: self.served,
         };
         let served = self.serve(py, &batch)?;

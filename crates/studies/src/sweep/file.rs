@@ -1,12 +1,13 @@
 //! Sweeps as files in TOML.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use toml::{Table, Value};
 
 use super::Sweep;
 use super::point::Given;
-use crate::named;
+use crate::{is_file, named};
 
 /// More points than these are a mistake.
 const MOST_POINTS: usize = 1_000_000;
@@ -46,9 +47,12 @@ impl Sweep {
             InvalidSweep(format!("line {line}: {}", error.message().replace('\n', " ")))
         })?;
         let study = match table.remove("study") {
-            Some(Value::String(name)) => named(&name).ok_or_else(|| {
-                wrong(format!("the name of a study, such as study = \"cache.compare\", got \"{name}\""))
-            })?,
+            // Experiments measure this machine, which points beside each other would disturb.
+            Some(Value::String(name)) => {
+                named(&name).filter(|_| !name.ends_with(".experiment")).ok_or_else(|| {
+                    wrong(format!("the name of a study, such as study = \"cache.compare\", got \"{name}\""))
+                })?
+            }
             _ => return Err(wrong("the name of a study, such as study = \"cache.compare\"")),
         };
         let collected = match table.remove("table") {
@@ -88,13 +92,25 @@ impl Sweep {
         if points.is_empty() {
             return Err(wrong("at least one point"));
         }
+        let is_fixed = |name: &&Arc<str>| fixed.iter().any(|(other, _)| other == *name);
+        if let Some(twice) = points.iter().flatten().map(|(name, _)| name).find(is_fixed) {
+            return Err(wrong(format!("{twice} in [parameters] or in the points, not in both")));
+        }
+        let files: Vec<&str> =
+            study.parameters().iter().filter(|one| is_file(one)).map(|one| one.field).collect();
+        let mut values = fixed.iter().chain(points.iter().flatten());
+        if let Some((name, _)) = values.find(|(name, text)| &**text == "-" && files.contains(&&**name)) {
+            return Err(wrong(format!(
+                "{name} to be a file, as standard input can be read only once, got \"-\""
+            )));
+        }
         Ok(Self { study, table: collected, fixed, points })
     }
 }
 
 /// Parameters with a value each.
 fn given(parameters: &Table) -> Result<Given, InvalidSweep> {
-    let pair = |(name, value): (&String, &Value)| Ok((name.clone(), text(name, value)?));
+    let pair = |(name, value): (&String, &Value)| Ok((name.as_str().into(), text(name, value)?.into()));
     // A switch that is off is not given.
     parameters.iter().filter(|(_, value)| **value != Value::Boolean(false)).map(pair).collect()
 }
@@ -120,7 +136,7 @@ fn text(name: &str, value: &Value) -> Result<String, InvalidSweep> {
 }
 
 /// The values of each axis.
-type Axes = Vec<(String, Vec<String>)>;
+type Axes = Vec<(Arc<str>, Vec<Arc<str>>)>;
 
 fn axes(what: &str, value: Value) -> Result<Axes, InvalidSweep> {
     let Value::Table(axes) = value else {
@@ -131,8 +147,9 @@ fn axes(what: &str, value: Value) -> Result<Axes, InvalidSweep> {
     };
     let axis = |(name, value): (String, Value)| match value {
         Value::Array(values) if !values.is_empty() => {
-            let values = values.iter().map(|value| text(&name, value)).collect::<Result<_, _>>()?;
-            Ok((name, values))
+            let values =
+                values.iter().map(|value| Ok(text(&name, value)?.into())).collect::<Result<_, _>>()?;
+            Ok((name.into(), values))
         }
         Value::Array(_) => Err(wrong(format!("[{what}] to have a value for {name}, got an empty list"))),
         other => {
@@ -150,7 +167,7 @@ fn grid_of(axes: &Axes) -> Result<Vec<Given>, InvalidSweep> {
         return Err(wrong(format!("up to {MOST_POINTS} points in [grid]")));
     }
     Ok(axes.iter().fold(vec![Vec::new()], |points, (name, values)| {
-        let with = |point: &Given, value: &String| {
+        let with = |point: &Given, value: &Arc<str>| {
             point.iter().cloned().chain([(name.clone(), value.clone())]).collect::<Given>()
         };
         points.iter().flat_map(|point| values.iter().map(move |value| with(point, value))).collect()

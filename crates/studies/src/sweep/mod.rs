@@ -71,7 +71,7 @@ impl Sweep {
     /// The rows of a point.
     fn point(&self, point: &Given, store: Option<&Store>, observer: &dyn Observer) -> Result<Rows, Error> {
         let given: Vec<(&str, &str)> =
-            self.fixed.iter().chain(point).map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            self.fixed.iter().chain(point).map(|(name, text)| (&**name, &**text)).collect();
         let files: Vec<&str> =
             (self.study.parameters().iter()).filter(|one| is_file(one)).map(|one| one.field).collect();
         let key = store.map(|store| store.key(self.study.name, self.table.as_deref(), &given, &files));

@@ -19,7 +19,7 @@ pub struct Swept {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// Its parameters.
-    pub point: Given,
+    pub point: Vec<(String, String)>,
     /// Why, in one line.
     pub error: String,
 }
@@ -38,23 +38,23 @@ pub(super) fn collect(points: &[Given], found: Vec<Result<Rows, Error>>) -> Resu
                 let records = reader.into_records().collect::<Result<Vec<_>, _>>().map_err(internal)?;
                 parts.push((point, header, records));
             }
-            Err(error) => swept.failed.push(Failed { point: point.clone(), error: error.to_string() }),
+            Err(error) => swept.failed.push(failed(point, &error)),
         }
     }
-    let axes = distinct(points.iter().flatten().map(|(name, _)| name));
-    let columns = distinct(parts.iter().flat_map(|(_, header, _)| header));
+    let axes = distinct(points.iter().flatten().map(|(name, _)| &**name));
+    let columns = distinct(parts.iter().flat_map(|(_, header, _)| header).map(String::as_str));
     let title =
-        |axis: &&String| if columns.contains(axis) { format!("point_{axis}") } else { (*axis).clone() };
+        |axis: &&str| if columns.contains(axis) { format!("point_{axis}") } else { (*axis).to_owned() };
     let mut writer = csv::Writer::from_writer(Vec::new());
     if !parts.is_empty() {
-        let header = axes.iter().map(title).chain(columns.iter().map(|&column| column.clone()));
+        let header = axes.iter().map(title).chain(columns.iter().map(|&column| column.to_owned()));
         writer.write_record(header).map_err(internal)?;
     }
     for (point, header, records) in &parts {
         // A point need not have a value on every axis, nor every column of the others.
         let values: Vec<&str> = axes.iter().map(|axis| value(point, axis)).collect();
         let places: Vec<Option<usize>> =
-            columns.iter().map(|column| header.iter().position(|name| name == *column)).collect();
+            columns.iter().map(|column| header.iter().position(|name| name == column)).collect();
         for record in records {
             let cells =
                 places.iter().map(|place| place.and_then(|place| record.get(place)).unwrap_or_default());
@@ -65,13 +65,18 @@ pub(super) fn collect(points: &[Given], found: Vec<Result<Rows, Error>>) -> Resu
     Ok(swept)
 }
 
+fn failed(point: &Given, error: &Error) -> Failed {
+    let point = point.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+    Failed { point, error: error.to_string() }
+}
+
 fn value<'a>(point: &'a Given, axis: &str) -> &'a str {
-    point.iter().find(|(name, _)| name == axis).map_or("", |(_, text)| text)
+    point.iter().find(|(name, _)| &**name == axis).map_or("", |(_, text)| text)
 }
 
 /// Each name once, in the order in which they come.
-fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
-    let mut found: Vec<&String> = Vec::new();
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
     for name in names {
         if !found.contains(&name) {
             found.push(name);

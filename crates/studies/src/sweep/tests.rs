@@ -112,6 +112,15 @@ fn what_is_no_sweep_is_refused_in_one_line() {
             "expected table to be the name of a table, got integer",
         ),
         (&format!("{study}parameters = 1\n[grid]\na = [1]"), "expected [parameters] with"),
+        (
+            &format!("{study}[parameters]\nflows = 3\n[grid]\nflows = [1]"),
+            "expected flows in [parameters] or in the points, not in both",
+        ),
+        (
+            "study = \"cache.compare\"\n[parameters]\ntrace = \"-\"\n[grid]\nseed = [1]",
+            "expected trace to be a file",
+        ),
+        ("study = \"limit.experiment\"\n[[points]]", "expected the name of a study, such as"),
         (&format!("{study}[grid]\na = [1979-05-27]"), "expected a to be a text, a number or a list"),
     ] {
         let error = Sweep::parse(text).unwrap_err().to_string();
