@@ -56,6 +56,7 @@ golden: setup-test
 	INSTA_UPDATE=always cargo test -p trueplane-study -p trueplane $(TESTED) --features trueplane-study/render --test cli --lib -- printed told columns
 	GOLDEN=write cargo test -p trueplane $(TESTED) --test cli picture
 	PYTHONPATH=python python/.venv/bin/python -m trueplane._stubs
+	PYTHONPATH=python python/.venv/bin/python -m trueplane._reference
 	GOLDEN=write $(MAKE) commands
 
 test: setup-test

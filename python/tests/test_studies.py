@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 
 import trueplane
-from trueplane import _stubs
+from trueplane import _reference, _stubs
 from trueplane._native import studies
 
 SUBSYSTEMS = ["cache", "fair", "limit", "offload", "sched", "spray", "surge"]
@@ -37,6 +37,10 @@ def test_the_stubs_are_what_the_studies_declare():
     for subsystem in SUBSYSTEMS:
         path = _stubs.Path(_stubs.__file__).parent / f"{subsystem}.pyi"
         assert path.read_text() == _stubs.stub(subsystem), "run python -m trueplane._stubs"
+
+
+def test_the_reference_is_what_the_package_has():
+    assert _reference.PAGE.read_text() == _reference.reference(), "run python -m trueplane._reference"
 
 
 @pytest.mark.parametrize(
