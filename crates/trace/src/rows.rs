@@ -21,11 +21,14 @@ const NO_CSV: &str = "expected a CSV file, found one in JSON";
 
 /// The rows of a CSV file, one after the other; the first, which most often names the columns, is there from the start.
 ///
-/// Delimiters, quotes and compression are as in traces in CSV; empty lines are passed over.
+/// Delimiters, quotes and compression are as in traces in CSV, and bars can be delimiters, too. Empty lines are passed over. If the first line begins
+/// with a semicolon, those that do are comments, and spaces are the delimiters.
 pub struct Rows {
     lines: Lines,
     record: Record,
     delimiter: u8,
+    /// Whether lines that begin with a semicolon are comments, as the first one is.
+    has_comments: bool,
     /// Number of cells that each row has, once that is known.
     width: usize,
     /// Source of the number of cells, for messages, such as ` as in the header`.
@@ -62,6 +65,7 @@ impl Rows {
             lines: Lines::new(window)?,
             record: Record::default(),
             delimiter: b',',
+            has_comments: false,
             width: usize::MAX,
             like: "",
             bytes: source.len(),
@@ -75,7 +79,11 @@ impl Rows {
             if first.starts_with(b"{") {
                 return Err(rows.lines.error_whole(NO_CSV));
             }
-            rows.delimiter = delimiter_of(first);
+            rows.has_comments = first.starts_with(b";");
+            if rows.has_comments && !rows.find_line()? {
+                return Ok(rows);
+            }
+            rows.delimiter = rows.found_delimiter();
             rows.split()?;
         }
         Ok(rows)
@@ -106,11 +114,23 @@ impl Rows {
 
     fn find_line(&mut self) -> Result<bool, TraceError> {
         while self.lines.advance()? {
-            if !self.lines.is_blank() {
+            let is_comment = self.has_comments && self.lines.text().starts_with(b";");
+            if !self.lines.is_blank() && !is_comment {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The delimiter of the first row.
+    fn found_delimiter(&self) -> u8 {
+        let first = self.lines.text();
+        match delimiter_of(first) {
+            // The second may be what `sacct --parsable2` prints.
+            b',' | b' ' if !first.contains(&b',') && first.contains(&b'|') => b'|',
+            _ if self.has_comments => b' ',
+            found => found,
+        }
     }
 
     fn split(&mut self) -> Result<(), TraceError> {

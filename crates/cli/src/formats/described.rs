@@ -77,6 +77,16 @@ pub(super) fn job_log(format: LogFormat) -> Described {
             holds: "the file openb_pod_list as Alibaba publishes it",
             example: "",
         },
+        LogFormat::Slurm => Described {
+            known_by: "the names of its columns",
+            holds: "what sacct --parsable2 prints with JobID, User, Submit, Start, End and AllocTRES",
+            example: "JobID|User|Submit|Start|End|AllocTRES\n7|ann|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T13:05:00|cpu=4,mem=16G\n",
+        },
+        LogFormat::Swf => Described {
+            known_by: "18 numbers in a line, or a first line with a semicolon",
+            holds: "logs of the Parallel Workloads Archive",
+            example: "; UnixStartTime: 0\n1 0 30 60 4 -1 -1 4 -1 -1 1 12 1 -1 1 -1 -1 -1\n",
+        },
         LogFormat::Alibaba2025 => Described {
             known_by: "the names of its columns",
             holds: "the file disaggregated_DLRM_trace as Alibaba publishes it",

@@ -8,7 +8,7 @@ use trueplane_trace::{Rows, name_of};
 use super::alibaba::{self, List};
 use super::builder::whole;
 use super::reading::Progress;
-use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google};
+use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google, slurm, swf};
 
 /// Reads or draws the tasks of `source`; gzip, zstd and xz are undone.
 ///
@@ -65,6 +65,8 @@ fn read_file(
         LogFormat::Google2011 => google::read_file(name, rows, options, &mut progress),
         LogFormat::Alibaba2023 => alibaba::read(name, rows, List::Pods, options, &mut progress),
         LogFormat::Alibaba2025 => alibaba::read(name, rows, List::Instances, options, &mut progress),
+        LogFormat::Slurm => slurm::read(name, rows, options, &mut progress),
+        LogFormat::Swf => swf::read(name, rows, options, &mut progress),
     }
 }
 
@@ -91,6 +93,10 @@ fn detect(rows: &Rows) -> LogFormat {
         LogFormat::Alibaba2023
     } else if has("instance_sn") && has("app_name") {
         LogFormat::Alibaba2025
+    } else if slurm::is_header(rows) {
+        LogFormat::Slurm
+    } else if swf::is_job(rows) {
+        LogFormat::Swf
     } else {
         LogFormat::Csv
     }

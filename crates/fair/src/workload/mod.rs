@@ -3,7 +3,7 @@
 //! [`JobLog`] has them in memory, 24 bytes each, and 4 where rows and tasks are not the same: what they need is kept once for all that need the same.
 //!
 //! 1. [`JobsSource`], [`LogReading`]: what is asked for, as people write it; [`load()`] reads it by [`LogOptions`].
-//! 2. `csv`: rows with named columns, which [`write_csv`] also writes; `google`, `alibaba`: public traces. `decimal` reads one number.
+//! 2. `csv`: rows with named columns, which [`write_csv`] also writes; `slurm`: Slurm's accounting; `swf`, `google`, `alibaba`: public traces. `decimal` reads one number.
 //! 3. [`Generate`]: drawn ones.
 //! 4. `builder`: a log while it is read; `reading`: what readers share.
 //!
@@ -31,6 +31,8 @@ mod log;
 mod options;
 mod parameters;
 mod reading;
+mod slurm;
+mod swf;
 
 pub use builder::{MOST_AMOUNT, MOST_TIME};
 pub use csv::write_csv;

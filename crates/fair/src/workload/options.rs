@@ -96,6 +96,10 @@ choices! {
         Alibaba2023 = "alibaba2023",
         /// Alibaba's list of instances of 2025 (`disaggregated_DLRM_trace`): resources `cpu`, `gpu`, `rdma`, `memory`, `disk`.
         Alibaba2025 = "alibaba2025",
+        /// Slurm's accounting, by `sacct --parsable2`: resources `cpu`, `memory` in GiB, `gpu`, and `node` if you ask for it.
+        Slurm = "slurm",
+        /// The Standard Workload Format: resource `cpu`, and `memory` in GiB if you ask for it.
+        Swf = "swf",
     }
 }
 
@@ -113,6 +117,6 @@ mod tests {
         assert!("generate:users=0".parse::<JobsSource>().is_err());
         assert!("".parse::<JobsSource>().is_err());
         let unknown = "google2019".parse::<LogFormat>().unwrap_err().to_string();
-        assert_eq!(unknown, "expected one of csv, google2011, alibaba2023, alibaba2025, got \"google2019\"");
+        assert_eq!(unknown, "expected one of csv, google2011, alibaba2023, alibaba2025, slurm, swf, got \"google2019\"");
     }
 }
