@@ -4,6 +4,8 @@ mod alibaba;
 mod csv;
 mod google;
 mod seeds;
+mod slurm;
+mod swf;
 mod written;
 
 use std::fmt::Display;
