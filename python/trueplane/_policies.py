@@ -19,6 +19,7 @@ from ._inputs import scalar
 from ._native import SimulatedCache, key_of
 from ._studies import requests
 from ._types import Number, Source, Time
+from ._units import with_unit
 
 
 class Outcome(enum.IntEnum):
@@ -170,8 +171,7 @@ class Cache:
         objects: int | None = None,
         tuning: dict[str, str] | None = None,
     ) -> None:
-        is_number = isinstance(latency, (int, np.integer)) and not isinstance(latency, bool)
-        text = f"{latency}ns" if is_number else scalar("latency", latency)
+        text = with_unit("latency", latency, "ns")
         expected = None if objects is None else whole("objects", objects)
         self._is_from_trace = text == "trace"
         self._text = f"{type(self).__name__}({capacity!r}, latency={latency!r})"

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from ._errors import ParameterError
-from ._inputs import Inputs, scalar
+from ._inputs import Inputs
 from ._native import schedule as _schedule
 from ._types import Number, Source, Time
+from ._units import with_unit
 
 
 class Scheduler:
@@ -80,14 +81,14 @@ def schedule(
     """
     if half_life is not None and scheduler not in ("sdrf", "kueue", "slurm"):
         raise ParameterError("half_life: expected the name of a policy that has one: sdrf, kueue or slurm")
-    span = f"{half_life}ns" if isinstance(half_life, int) else None if half_life is None else scalar("half_life", half_life)
+    span = None if half_life is None else with_unit("half_life", half_life, "ns")
     if not isinstance(scheduler, (Scheduler, str)):
         raise TypeError(f"scheduler: expected a Scheduler or the name of a policy, got {type(scheduler).__name__}")
     options: dict[str, Any] = {"format": format, "time_unit": time_unit, "user": user, "resources": resources, "seed": seed}
     given = {"jobs": jobs, "capacity": capacity, **{name: value for name, value in options.items() if value is not None}}
     with Inputs() as inputs:
         texts = [(name, inputs.text(name, value)) for name, value in given.items()]
-        users, _, numbers, submitted, started, ended = _schedule(texts, scheduler, span)
+        users, numbers, submitted, started, ended = _schedule(texts, scheduler, span)
     names = pa.DictionaryArray.from_arrays(pa.array(numbers.astype(np.int32)), pa.array(users, pa.string()))
     columns = {"submitted_ns": submitted, "start_ns": started, "end_ns": ended, "wait_ns": started - submitted}
     return pa.table({"user": names, **columns})

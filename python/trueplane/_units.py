@@ -6,10 +6,10 @@ import numpy as np
 
 from ._arrays import whole
 from ._inputs import scalar
-from ._types import Number
+from ._types import Number, Time
 
 
-def with_unit(name: str, value: Number, unit: str) -> str:
+def with_unit(name: str, value: Number | Time, unit: str) -> str:
     """A value as text with its unit. A number is in the smallest one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)

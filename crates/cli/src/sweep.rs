@@ -14,10 +14,10 @@ use crate::written::Written;
 
 /// Run a study at many points that a file lists, and write the rows of all of them as one CSV table.
 ///
-/// The file is in TOML. It names the study, such as study = "cache.compare", and has the parameters of all points under [parameters]. The points are
-/// either a [grid], with a list of values for each parameter and all combinations of them, a [zip], whose lists have the same length, or [[points]]
-/// one by one. Parameters have the names of the flags, with underscores. With table = "NAME" the rows of another table are collected: --csv of
-/// the study lists them.
+/// The file is in TOML. It names the study, such as study = "cache.compare", and has the values that are the same at all points in a table parameters.
+/// The points are in one of three tables. The table grid has a list of values for each parameter, and all combinations run. The table zip has lists of
+/// the same length. The tables points have one point each. Parameters have the names of the flags, with underscores. With table = "NAME" the rows of
+/// another table are collected: --csv of the study lists them.
 ///
 /// The first columns are the parameters of the point, and the others are those of the study's table. Points run on all cores, each on one. The same file
 /// gives the same table for any number of threads.

@@ -21,6 +21,24 @@ pub(crate) fn check_length(name: &str, found: usize, expected: usize, or_one: bo
     Err(errors::parameter(format!("{name}: expected {expected} values, one for each, got {found}")))
 }
 
+/// Refuses times that go back, or lie before `last`. `what` comes at each of them.
+pub(crate) fn check_times(times: &[u64], mut last: u64, what: &str) -> PyResult<()> {
+    for (index, &time) in times.iter().enumerate() {
+        if time < last {
+            let message = format!("times: expected {last} ns or later for {what} {index}, got {time} ns");
+            return Err(errors::parameter(message));
+        }
+        last = time;
+    }
+    Ok(())
+}
+
+/// A number of bytes that fits 32 bits, as packets have them.
+pub(crate) fn bytes_of(name: &str, bytes: u64) -> PyResult<u32> {
+    let refuse = || errors::parameter(format!("{name}: expected up to 4294967295 bytes, got {bytes}"));
+    u32::try_from(bytes).map_err(|_| refuse())
+}
+
 /// Items of a batch between two looks at Ctrl-C.
 const CHUNK: usize = 1 << 16;
 

@@ -239,9 +239,8 @@ parameters! {
     }
 }
 
-/// The names of users and of resources, the user of each task that ran, and when each was submitted, started and ended.
+/// The names of users, the user of each task that ran, and when each was submitted, started and ended.
 type Schedule<'py> = (
-    Vec<String>,
     Vec<String>,
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<u64>>,
@@ -311,5 +310,5 @@ pub(crate) fn schedule<'py>(
     let column = |of: fn(&Started) -> u64| tasks.iter().map(of).collect::<Vec<u64>>().into_pyarray(py);
     let users = tasks.iter().map(|task| task.user).collect::<Vec<u32>>().into_pyarray(py);
     let times = (column(|task| task.submitted.0), column(|task| task.start.0), column(|task| task.end.0));
-    Ok((log.users.clone(), log.resources.clone(), users, times.0, times.1, times.2))
+    Ok((log.users.clone(), users, times.0, times.1, times.2))
 }

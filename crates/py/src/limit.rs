@@ -8,7 +8,7 @@ use trueplane_limit::policy::{Gcra, Nimble, TokenBucket};
 use trueplane_limit::requests::{Quota, Refused};
 use trueplane_units::{BitsPerSec, Bytes, Nanos, Value as _};
 
-use crate::arrays::{at, check_length, in_chunks};
+use crate::arrays::{at, bytes_of, check_length, check_times, in_chunks};
 use crate::errors;
 
 /// A limiter whose policy is known only at run time.
@@ -55,26 +55,6 @@ pub(crate) struct Limiter {
     last: u64,
 }
 
-impl Limiter {
-    fn checked(&self, times: &[u64]) -> PyResult<()> {
-        let mut last = self.last;
-        for (index, &time) in times.iter().enumerate() {
-            if time < last {
-                return Err(errors::parameter(format!(
-                    "times: expected {last} ns or later for packet {index}, got {time} ns"
-                )));
-            }
-            last = time;
-        }
-        Ok(())
-    }
-}
-
-fn size(size: u64) -> PyResult<u32> {
-    u32::try_from(size)
-        .map_err(|_| errors::parameter(format!("size: expected up to 4294967295 bytes, got {size}")))
-}
-
 #[pymethods]
 impl Limiter {
     /// An empty bucket of this policy that drains at `rate`, holds `burst`, and marks above `mark`.
@@ -110,8 +90,8 @@ impl Limiter {
 
     /// The verdict on a packet: 0 if it passes, 1 if it is marked, 2 if it is dropped.
     fn offer(&mut self, bytes: u64, now: u64) -> PyResult<u8> {
-        let bytes = size(bytes)?;
-        self.checked(&[now])?;
+        let bytes = bytes_of("size", bytes)?;
+        check_times(&[now], self.last, "packet")?;
         self.last = now;
         Ok(self.limiter.offer(&[bytes], &[now])[0])
     }
@@ -126,8 +106,9 @@ impl Limiter {
     ) -> PyResult<Bound<'py, PyArray1<u8>>> {
         let times = times.as_slice()?;
         check_length("sizes", sizes.as_slice()?.len(), times.len(), true)?;
-        let sizes = sizes.as_slice()?.iter().map(|&bytes| size(bytes)).collect::<PyResult<Vec<u32>>>()?;
-        self.checked(times)?;
+        let sizes =
+            sizes.as_slice()?.iter().map(|&bytes| bytes_of("size", bytes)).collect::<PyResult<Vec<u32>>>()?;
+        check_times(times, self.last, "packet")?;
         let mut verdicts = Vec::with_capacity(times.len());
         in_chunks(py, times.len(), |range| {
             self.last = times[range.end - 1];
@@ -139,8 +120,8 @@ impl Limiter {
 
     /// The shortest wait in nanoseconds after which a packet passes that came at `now`; none if no wait is long enough.
     fn retry_after(&self, bytes: u64, now: u64) -> PyResult<Option<u64>> {
-        let bytes = size(bytes)?;
-        self.checked(&[now])?;
+        let bytes = bytes_of("size", bytes)?;
+        check_times(&[now], self.last, "packet")?;
         Ok(self.limiter.retry_after(bytes, Nanos(now)).map(|wait| wait.0))
     }
 

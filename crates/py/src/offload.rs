@@ -18,11 +18,6 @@ pub(crate) struct Dyso {
 }
 
 impl Dyso {
-    fn answers(&mut self, key: u64) -> bool {
-        self.now += 1;
-        self.switch.lookup(Key(key))
-    }
-
     /// A control packet goes to the switch and back.
     fn turn(&mut self) {
         let mut packet = self.controller.send(self.now);
@@ -65,7 +60,8 @@ impl Dyso {
 
     /// Whether the table answers a lookup of this key.
     fn lookup(&mut self, key: u64) -> bool {
-        self.answers(key)
+        self.now += 1;
+        self.switch.lookup(Key(key))
     }
 
     /// Whether the table answers each of many lookups, with a control packet after every `every` of them; never if that is 0.
@@ -80,7 +76,7 @@ impl Dyso {
         let mut answers = Vec::with_capacity(keys.len());
         in_chunks(py, keys.len(), |range| {
             for &key in &keys[range] {
-                answers.push(self.answers(key));
+                answers.push(self.lookup(key));
                 if every > 0 && self.now.is_multiple_of(every) {
                     self.turn();
                 }

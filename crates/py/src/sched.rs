@@ -12,7 +12,7 @@ use trueplane_sched::{Mapper as _, Packet};
 use trueplane_study::Error;
 use trueplane_units::{BitsPerSec, Nanos, Rank, Value as _};
 
-use crate::arrays::{at, check_length, in_chunks};
+use crate::arrays::{at, bytes_of, check_length, check_times, in_chunks};
 use crate::callback::Callbacks;
 use crate::errors;
 
@@ -24,21 +24,6 @@ type Packets<'py> = (Bound<'py, PyArray1<u64>>, Bound<'py, PyArray1<u64>>);
 pub(crate) struct SpPifo {
     bank: FifoBank<Packet>,
     policy: Policy,
-}
-
-impl SpPifo {
-    /// The queue that a packet was put into.
-    fn put(&mut self, rank: u64, label: u64) -> Option<usize> {
-        let rank = Rank(rank);
-        let queue = self.policy.map(rank, &self.bank)?;
-        let packet = Packet { rank, flow: label, bytes: 0, arrival: Nanos(0) };
-        self.bank.push(queue, packet).is_ok().then_some(queue)
-    }
-
-    fn take(&mut self) -> Option<(u64, u64)> {
-        let packet = self.bank.first_queue().and_then(|queue| self.bank.pop(queue))?;
-        Some((packet.rank.0, packet.flow))
-    }
 }
 
 #[pymethods]
@@ -54,7 +39,7 @@ impl SpPifo {
     }
 
     fn __len__(&self) -> usize {
-        (0..self.bank.queues()).map(|queue| self.bank.len_of(queue)).sum()
+        self.lengths().into_iter().sum()
     }
 
     /// The smallest rank that each queue takes now.
@@ -69,7 +54,10 @@ impl SpPifo {
 
     /// Offers a packet. The queue that it is in; none if that is full and the packet is dropped.
     fn push(&mut self, rank: u64, label: u64) -> Option<usize> {
-        self.put(rank, label)
+        let rank = Rank(rank);
+        let queue = self.policy.map(rank, &self.bank)?;
+        let packet = Packet { rank, flow: label, bytes: 0, arrival: Nanos(0) };
+        self.bank.push(queue, packet).is_ok().then_some(queue)
     }
 
     /// Offers many packets. The queue of each, or -1 if it is dropped.
@@ -84,7 +72,7 @@ impl SpPifo {
         check_length("labels", labels.len(), ranks.len(), true)?;
         let mut queues = Vec::with_capacity(ranks.len());
         in_chunks(py, ranks.len(), |range| {
-            let put = |index| self.put(ranks[index], at(labels, index)).map_or(-1, |queue| queue as i64);
+            let put = |index| self.push(ranks[index], at(labels, index)).map_or(-1, |queue| queue as i64);
             queues.extend(range.map(put));
         })?;
         Ok(queues.into_pyarray(py))
@@ -92,12 +80,13 @@ impl SpPifo {
 
     /// Takes out the packet that is sent next: its rank and its label.
     fn pop(&mut self) -> Option<(u64, u64)> {
-        self.take()
+        let packet = self.bank.first_queue().and_then(|queue| self.bank.pop(queue))?;
+        Some((packet.rank.0, packet.flow))
     }
 
     /// Takes out up to `count` packets: their ranks and their labels.
     fn pop_many<'py>(&mut self, py: Python<'py>, count: usize) -> Packets<'py> {
-        let taken = (0..count).map_while(|_| self.take());
+        let taken = (0..count).map_while(|_| self.pop());
         let (ranks, labels): (Vec<u64>, Vec<u64>) = taken.unzip();
         (ranks.into_pyarray(py), labels.into_pyarray(py))
     }
@@ -215,18 +204,11 @@ pub(crate) fn serve_port<'py>(
 ) -> PyResult<FateArrays<'py>> {
     let wrong = |name: &str, message: String| errors::parameter(format!("{name}: {message}"));
     let (times, flows) = (times.as_slice()?, flows.as_slice()?);
-    let bytes = bytes.as_slice()?.iter().map(|&bytes| {
-        u32::try_from(bytes)
-            .map_err(|_| wrong("sizes", format!("expected up to 4294967295 bytes, got {bytes}")))
-    });
-    let bytes = bytes.collect::<PyResult<Vec<u32>>>()?;
+    let bytes =
+        bytes.as_slice()?.iter().map(|&bytes| bytes_of("sizes", bytes)).collect::<PyResult<Vec<u32>>>()?;
     check_length("sizes", bytes.len(), times.len(), true)?;
     check_length("flows", flows.len(), times.len(), true)?;
-    if let Some(index) = (1..times.len()).find(|&index| times[index] < times[index - 1]) {
-        let message =
-            format!("expected {} ns or later for packet {index}, got {} ns", times[index - 1], times[index]);
-        return Err(wrong("times", message));
-    }
+    check_times(times, 0, "packet")?;
     let given: Option<PyReadonlyArray1<'py, u64>> = rank.extract().ok();
     let ranks = given.as_ref().map(PyReadonlyArray1::as_slice).transpose()?;
     if let Some(ranks) = ranks {

@@ -16,7 +16,7 @@ use trueplane_surge::traffic::{FIRST_ATTACK_FLOW, Load, Offered, Pace, Traffic};
 use trueplane_surge::{Bounded, Capacity, Overflow, Packet, Policy};
 use trueplane_units::{Nanos, Value as _};
 
-use crate::arrays::{at, check_length};
+use crate::arrays::{at, check_length, check_times};
 use crate::callback::Callbacks;
 use crate::errors;
 
@@ -73,14 +73,12 @@ fn traffic(columns: &Columns<'_>, class: Class) -> PyResult<Traffic<Never>> {
     {
         check_length(name, column.len(), times.len(), true)?;
     }
+    check_times(times, 0, "packet")?;
     let wrong = |index: usize, expected: &str, found: u64| {
         Err(errors::parameter(format!("packet {index}: expected {expected}, got {found}")))
     };
     let mut packets = Vec::with_capacity(times.len());
     for index in 0..times.len() {
-        if index > 0 && times[index] < times[index - 1] {
-            return wrong(index, &format!("{} ns or later", times[index - 1]), times[index]);
-        }
         let bytes = at(bytes, index);
         let Some(bits) =
             bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok()).filter(|&bits| bits > 0)

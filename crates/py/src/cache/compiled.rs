@@ -35,7 +35,7 @@ pub(super) struct Compiled {
     residents: Vec<Option<Slot>>,
     /// Whoever drives the cache raises the first mistake.
     callbacks: Callbacks,
-    /// Whether there has been one: no function is called after it.
+    /// Whether there has been one: no function is called after it. Every request asks, so that it takes no lock.
     has_failed: bool,
 }
 

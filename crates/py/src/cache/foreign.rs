@@ -7,7 +7,7 @@ use crate::callback::Callbacks;
 
 /// A policy of the user's, which can fail.
 pub(super) trait Foreign: Policy + Send + Sync {
-    /// The exception that was raised, if there is one.
+    /// Keeps the exception that its functions raise.
     fn callbacks(&self) -> &Callbacks;
 
     /// The objects of Python that it holds.

@@ -19,7 +19,7 @@ use trueplane_cache::{NextUse, Policy, PolicyName};
 use trueplane_trace::{Clock, Request};
 use trueplane_units::{Nanos, Value as _};
 
-use crate::arrays::{at, check_length};
+use crate::arrays::{at, check_length, check_times};
 use crate::errors;
 
 use compiled::Compiled;
@@ -178,16 +178,7 @@ impl SimulatedCache {
                 "latencies: expected a time for each request, as the cache's latency is trace".to_owned(),
             ));
         }
-        let mut last = self.last;
-        for (index, &time) in batch.times.iter().enumerate() {
-            if time < last {
-                return Err(errors::parameter(format!(
-                    "times: expected {last} ns or later for request {index}, got {time} ns"
-                )));
-            }
-            last = time;
-        }
-        Ok(())
+        check_times(batch.times, self.last, "request")
     }
 
     /// Serves a batch. If it is refused nothing has changed.
