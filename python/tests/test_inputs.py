@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import trueplane
+from trueplane._columns import numbers, request_table
 
 TIMES = [0, 1_000_000, 2_000_000, 40_000_000, 41_000_000, 90_000_000]
 KEYS = [1, 2, 1, 1, 3, 2]
@@ -120,3 +121,80 @@ def test_what_is_no_trace_is_refused():
         trueplane.cache.compare(pandas.DataFrame({"time": pandas.to_datetime(TIMES), "key": KEYS}), time_unit="ms", **GIVEN)
     with pytest.raises(trueplane.TraceError):
         trueplane.cache.compare({"when": TIMES, "what": KEYS}, **GIVEN)
+
+
+RNG = np.random.default_rng(1)
+MANY = 5000
+LOG = pa.table(
+    {
+        "time_us": np.cumsum(RNG.integers(0, 2000, MANY)),
+        "key": RNG.zipf(1.3, MANY).astype(np.uint64),
+        "size": RNG.integers(1, 5000, MANY).astype(np.int32),
+        "fetch_ms": RNG.integers(1, 50, MANY),
+    }
+)
+
+
+def in_pieces(table):
+    return pa.concat_tables([table.slice(at, 700) for at in range(0, table.num_rows, 700)])
+
+
+def as_datetimes(table):
+    return table.set_column(0, "time", table["time_us"].cast(pa.timestamp("us")))
+
+
+@pytest.mark.parametrize(
+    ("study", "given"),
+    [
+        (trueplane.cache.compare, {"capacity": "64KiB", "latency": "trace", "policies": "all"}),
+        (trueplane.cache.compare, {"capacity": 50, "time": "slotted", "latency": "9steps", "size_change": "largest"}),
+        (trueplane.cache.bound, {"capacity": 20, "latency": "5ms"}),
+        (trueplane.cache.analyze, {}),
+        (trueplane.offload.compare, {}),
+    ],
+)
+@pytest.mark.parametrize("change", [lambda table: table, in_pieces, as_datetimes])
+def test_columns_in_memory_are_what_their_text_is(study, given, change):
+    table = change(LOG)
+    assert request_table(table) is not None
+    # A column more, and the frame goes through text.
+    read = table.append_column("server", pa.array(["a"] * MANY))
+    assert request_table(read) is None
+    documents = [study(source, **given).to_dict() for source in (table, read)]
+    if study is trueplane.cache.bound:
+        # The rest has the time that the bounds took.
+        documents = [{name: document["tables"][name] for name in ("bounds", "burstiness")} for document in documents]
+    assert documents[0] == documents[1]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"time_ns": [1, 2, -3], "key": [1, 2, 3]},
+        {"time_ns": [1, 2, None], "key": [1, 2, 3]},
+        {"time_s": [1, 2, 2**62], "key": [1, 2, 3]},
+        {"time_ns": [1.5, 2, 3], "key": [1, 2, 3]},
+        {"time_ns": [1, 2, 3], "key": ["a", "b", "c"]},
+        {"time_ns": [1, 2, 3], "key": [1, 2, 3], "size": [1, -1, 1]},
+        {"time_ns": [1, 2, 3], "key": [1, 2, 3], "id": [1, 1, 1]},
+        {"time_ns": [], "key": []},
+        {"time_ns": [1, 2, 3]},
+    ],
+)
+def test_other_columns_go_through_text(columns):
+    assert request_table(pa.table(columns)) is None
+
+
+def test_columns_are_not_copied():
+    times, keys = np.arange(100), np.arange(100, dtype=np.uint64)
+    table = pa.table({"time_ns": times, "key": keys})
+    batch = table.to_batches()[0]
+    for column, array in zip(batch.columns, (times, keys), strict=True):
+        assert np.shares_memory(numbers(column), array)
+
+
+def test_columns_that_go_back_in_time():
+    columns = {"time_ns": [0, 50_000_000, 20_000_000], "key": [1, 2, 3]}
+    with pytest.raises(trueplane.TraceError, match=r"frame:4: time goes backwards"):
+        trueplane.cache.compare(columns, **GIVEN)
+    assert trueplane.cache.compare(columns, sort=True, **GIVEN).table("policies").num_rows > 0

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute
 import pyarrow.csv
 
+from ._columns import request_table
 from ._errors import ParameterError
 
 # The name of a frame in reports and errors.
@@ -23,25 +24,29 @@ FRAME = "frame"
 
 
 class Inputs(ExitStack):
-    """The values of one call as text. Frames become temporary CSV files, which vanish at the end."""
+    """The values of one call as text. Frames become paths: of columns in memory if they can, and else of temporary CSV files, which vanish
+    at the end."""
 
     def __init__(self) -> None:
         super().__init__()
         self.frames: list[str] = []
-        """The files of frames."""
+        """The paths of frames."""
         self.has_times = False
         """Whether a frame has times with a unit of their own."""
         # By their identity, and they are kept so that it stays theirs.
         self._written: dict[int, tuple[Any, str]] = {}
 
-    def text(self, name: str, value: Any, word: str = "") -> str:
-        """The value of the parameter `name` as people write it on the command line: with `word` before the path of rows."""
+    def text(self, name: str, value: Any, word: str = "", *, in_memory: bool = False) -> str:
+        """The value of the parameter `name` as people write it on the command line: with `word` before the path of rows.
+
+        With `in_memory`, it is a request log that this process reads.
+        """
         if id(value) in self._written:
             return word + self._written[id(value)][1]
         try:
             table = rows(name, value)
             if table is not None:
-                path = self._file(name, table)
+                path = (in_memory and self._columns(table)) or self._file(name, table)
                 self._written[id(value)] = (value, path)
                 return word + path
         except (pa.ArrowException, ValueError) as error:
@@ -53,6 +58,15 @@ class Inputs(ExitStack):
         if isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
             return ",".join(scalar(name, item) for item in value)
         return scalar(name, value)
+
+    def _columns(self, table: pa.Table) -> str | None:
+        """The path of the columns where they are."""
+        held = request_table(table)
+        if held is None:
+            return None
+        self.callback(lambda: held)
+        self.frames.append(held.path)
+        return held.path
 
     def _file(self, name: str, table: pa.Table) -> str:
         """A CSV file with these rows."""

@@ -51,6 +51,17 @@ class RequestSource:
         names: list[tuple[str, str]] = ...,
     ) -> list[tuple[str, _Array]]: ...
 
+class RequestTable:
+    def __init__(
+        self,
+        pieces: list[tuple[_Array | None, ...]],
+        time_unit: int,
+        fetch_unit: int,
+        guesses_time_unit: bool,
+    ) -> None: ...
+    @property
+    def path(self) -> str: ...
+
 def request_sources() -> list[RequestSource]: ...
 
 _Array = npt.NDArray[np.uint64]

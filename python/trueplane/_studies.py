@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ._columns import READING
 from ._errors import ParameterError
 from ._inputs import FRAME, Inputs
 from ._native import RequestSource, Study, request_sources, studies
@@ -39,6 +40,10 @@ class Declared:
         self.files = {one["name"] for one in parameters if one["is_file"]}
         """The parameters that name a file."""
         self._workloads = {one["name"] for one in parameters if one["is_workload"]}
+        # The logs are of requests; otherwise workloads of packets have a word before the path.
+        is_of_requests = "web_key" in self.signature.parameters
+        self._requests = {one["name"] for one in parameters if is_of_requests and (one["is_log"] or one["is_workload"])}
+        self._word = "" if is_of_requests else "trace:"
         self._switches = {one["name"] for one in parameters if one["is_switch"]}
 
     def bound(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,10 +53,19 @@ class Declared:
         except TypeError as error:
             raise TypeError(f"{self.study.name}: {error}{_tip(self.signature, kwargs)}") from None
 
-    def texts(self, given: Mapping[str, Any], inputs: Inputs) -> list[tuple[str, str]]:
-        """The parameters as text. What is off or None is not given."""
+    def texts(self, given: Mapping[str, Any], inputs: Inputs, *, in_memory: bool = False) -> list[tuple[str, str]]:
+        """The parameters as text. What is off or None is not given. With `in_memory`, this process runs the study."""
+        is_plain = in_memory and all(given.get(name) is None for name in READING)
         texts = [
-            (name, inputs.text(name, value, "trace:" if name in self._workloads else ""))
+            (
+                name,
+                inputs.text(
+                    name,
+                    value,
+                    self._word if name in self._workloads else "",
+                    in_memory=is_plain and name in self._requests,
+                ),
+            )
             for name, value in given.items()
             if value is not None and not (name in self._switches and value is False)
         ]
@@ -82,7 +96,7 @@ def _function(declared: Declared, result: Callable[[Any], Any]) -> Callable[...,
         if not (threads is None or isinstance(threads, int)):
             raise TypeError(f"threads: expected a number, got {type(threads).__name__}")
         with Inputs() as inputs:
-            texts = declared.texts(given, inputs)
+            texts = declared.texts(given, inputs, in_memory=True)
             bars = inputs.enter_context(closing(Bars())) if is_wanted(progress) else None
             return result(study.run(texts, threads, bars, [(path, FRAME) for path in inputs.frames]))
 

@@ -24,7 +24,7 @@ mod native {
     #[pymodule_export]
     use super::arrays::nanos_of;
     #[pymodule_export]
-    use super::cache::{RequestSource, SimulatedCache, key_of, request_sources};
+    use super::cache::{RequestSource, RequestTable, SimulatedCache, key_of, request_sources};
     #[pymodule_export]
     use super::fair::{Sdrf, schedule};
     #[pymodule_export]

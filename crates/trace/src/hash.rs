@@ -30,6 +30,15 @@ impl Hashing {
         self.seen(cell::key(cell), cell)
     }
 
+    /// The key that a number stands for: itself.
+    #[inline]
+    pub(super) fn number(&mut self, key: u64) -> u64 {
+        match self {
+            Hashing::Only => key,
+            _ => self.seen(key, key.to_string().as_bytes()),
+        }
+    }
+
     /// The key of bytes that are no text: [`sip_hash`].
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> u64 {

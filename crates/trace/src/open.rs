@@ -9,6 +9,7 @@ use crate::dialect::{Input, Opened};
 use crate::error::{Place, TraceError};
 use crate::formats::dialect;
 use crate::hash::Hashing;
+use crate::in_memory::{self, RequestColumns};
 use crate::packets::PacketReader;
 use crate::reader::RequestReader;
 use crate::sizes::{SizeChange, SizeTable, Sizes, enter_largest};
@@ -46,6 +47,9 @@ impl Trace {
     /// There is no such trace, it cannot be read, its start is not what it should be, or `options` contradict it.
     pub fn open(path: &Path, options: &TraceOptions) -> Result<Self, TraceError> {
         let name = name_of(path);
+        if let Some(columns) = in_memory::columns_at(path) {
+            return Self::in_memory(&name, columns, options);
+        }
         let source = Source::open(path, |start| {
             // Whatever else is wrong will be found later; here it is enough that there are requests.
             let start = Self::from_source(&name, start.clone(), options)?;
@@ -63,6 +67,22 @@ impl Trace {
         Self::from_source(name, Source::Memory(bytes.into()), options)
     }
 
+    /// The trace of columns that are in memory already.
+    fn in_memory(
+        name: &str,
+        columns: Arc<dyn RequestColumns>,
+        options: &TraceOptions,
+    ) -> Result<Self, TraceError> {
+        let name = Arc::from(name);
+        check_options(&name, Format::Csv, options)?;
+        if let Some(flag) = in_memory::foreign(options) {
+            return Err(wrong(&name, format!("{flag} means nothing for columns in memory")));
+        }
+        let bytes = in_memory::bytes_of(&*columns);
+        let opened = in_memory::open(columns);
+        Self::of(name, Source::Memory(Arc::default()), bytes, Format::Csv, opened, options)
+    }
+
     fn from_source(name: &str, source: Source, options: &TraceOptions) -> Result<Self, TraceError> {
         let bytes = source.len();
         let name = Arc::from(name);
@@ -70,13 +90,21 @@ impl Trace {
             Some(format) => format,
             None => detect(&name, Window::open(&name, &source)?)?,
         };
-        let wrong = |problem| TraceError::Input { trace: name.to_string(), place: Place::Whole, problem };
-        if let Some(flag) = options.foreign_to(format) {
-            return Err(wrong(format!("{flag} means nothing for the format {format}")));
-        }
+        check_options(&name, format, options)?;
         let opened = dialect(format).open(Window::open(&name, &source)?, options)?;
+        Self::of(name, source, bytes, format, opened, options)
+    }
+
+    fn of(
+        name: Arc<str>,
+        source: Source,
+        bytes: u64,
+        format: Format,
+        opened: Opened,
+        options: &TraceOptions,
+    ) -> Result<Self, TraceError> {
         if options.size_change.is_some() && !opened.fields.size {
-            return Err(wrong("--size-change means nothing for a trace without sizes".to_owned()));
+            return Err(wrong(&name, "--size-change means nothing for a trace without sizes".to_owned()));
         }
         let order = match (options.sort, options.strict) {
             (true, _) => Order::Any,
@@ -227,4 +255,16 @@ impl Trace {
         let timeline = Timeline::new(Clock::Timestamps, self.order);
         Ok(PacketReader::new(&self.name, Records::new(window, self.strict), position, timeline))
     }
+}
+
+/// Refuses options that mean nothing for the format.
+fn check_options(name: &str, format: Format, options: &TraceOptions) -> Result<(), TraceError> {
+    match options.foreign_to(format) {
+        Some(flag) => Err(wrong(name, format!("{flag} means nothing for the format {format}"))),
+        None => Ok(()),
+    }
+}
+
+fn wrong(name: &str, problem: String) -> TraceError {
+    TraceError::Input { trace: name.to_owned(), place: Place::Whole, problem }
 }

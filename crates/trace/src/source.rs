@@ -182,6 +182,11 @@ impl Position {
     pub(super) fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// So many more have been read.
+    pub(super) fn advance(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 /// Compression of a source.
@@ -249,7 +254,7 @@ struct Counted {
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.bytes.read(buffer)?;
-        self.position.0.fetch_add(length as u64, Ordering::Relaxed);
+        self.position.advance(length as u64);
         Ok(length)
     }
 }

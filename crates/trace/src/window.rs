@@ -38,6 +38,11 @@ impl Window {
         self.stream.position.clone()
     }
 
+    /// The name of the trace.
+    pub(super) fn trace_name(&self) -> Arc<str> {
+        Arc::clone(&self.trace)
+    }
+
     /// Moves past the first `length` bytes in view.
     pub(super) fn consume(&mut self, length: usize) {
         self.start += length;

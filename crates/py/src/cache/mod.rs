@@ -1,5 +1,6 @@
 //! A simulated cache that Python drives, request by request or in batches, under a policy of trueplane or one of the user's.
 
+mod columns;
 mod compiled;
 mod foreign;
 mod requests;
@@ -22,6 +23,7 @@ use trueplane_units::{Nanos, Value as _};
 use crate::arrays::{at, check_length, check_times};
 use crate::errors;
 
+pub(crate) use columns::RequestTable;
 use compiled::Compiled;
 use foreign::Foreign;
 pub(crate) use requests::{RequestSource, key_of, request_sources};
