@@ -7,10 +7,11 @@ use trueplane_fair::workload::{
 };
 use trueplane_study::Error;
 
-/// Reads `bytes` as a log of the format that they look like: whether it is one. What is read keeps to the limits and is the same when
-/// written and read again; an error is one line that blames the input.
-pub fn read_log(bytes: &[u8]) -> bool {
-    let log = match from_bytes("fuzz", bytes.to_vec(), &LogOptions::default(), &()) {
+/// Reads `bytes` as a log of this format, or of the one that they look like: whether it is one. What is read keeps to the limits and is the
+/// same when written and read again; an error is one line that blames the input.
+pub fn read_log(format: Option<LogFormat>, bytes: &[u8]) -> bool {
+    let options = LogOptions { format, ..LogOptions::default() };
+    let log = match from_bytes("fuzz", bytes.to_vec(), &options, &()) {
         Ok(log) => log,
         Err(Error::Trace(error)) => {
             assert!(error.is_input() && !error.to_string().contains(['\n', '\r']), "{error:?}");
@@ -26,7 +27,14 @@ pub fn read_log(bytes: &[u8]) -> bool {
         let again = from_bytes("fuzz", written, &options, &()).expect("what was written can be read");
         assert_eq!(
             again,
-            JobLog { left_out: Vec::new(), cut: Vec::new(), rows: Vec::new(), censored: Vec::new(), ..log }
+            JobLog {
+                left_out: Vec::new(),
+                cut: Vec::new(),
+                rows: Vec::new(),
+                censored: Vec::new(),
+                started: Vec::new(),
+                ..log
+            }
         );
     }
     true

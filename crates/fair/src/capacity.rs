@@ -1,4 +1,4 @@
-//! The size of a cluster as people write it: a part of the mean use, or amounts.
+//! The size of a cluster as people write it: the peak that a log records, a part of the mean use, or amounts.
 
 use trueplane_study::Error;
 use trueplane_units::{Datum, Shape, Value, scale_share, unexpected};
@@ -10,6 +10,12 @@ const MOST_PARTS: u64 = 1_000_000_000;
 
 /// The largest capacity of a resource, in billionths: 10²⁰ units.
 const MOST_AMOUNT: u128 = 100_000_000_000_000_000_000_000_000_000;
+
+/// The part of the mean use of a log that does not record when tasks started.
+pub const USUAL: Part = Part(700_000);
+
+/// The word for [`Capacity::Peak`].
+const PEAK: &str = "peak";
 
 /// A part of the mean use that a log would have of every resource if nobody ever waited (R in §4.5 of the thesis): so many millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +59,8 @@ fn decimal(number: u128, unit: u128) -> String {
 /// Capacity of the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Capacity {
+    /// The largest use of each resource at one time that the log records ([`JobLog::peak_use`]).
+    Peak,
     /// A part of the mean use.
     Relative(Part),
     /// Amounts of the resources named here, in billionths of the log's unit.
@@ -61,10 +69,13 @@ pub enum Capacity {
 
 impl Value for Capacity {
     fn expected() -> String {
-        "a capacity such as 70% of the mean use or cpu=96,mem=512".to_owned()
+        "peak, a part of the mean use such as 70%, or amounts such as cpu=96,mem=512".to_owned()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
+        if text == PEAK {
+            return Ok(Self::Peak);
+        }
         if !text.contains('=') {
             return Part::parse(text).map(Self::Relative).map_err(|_| unexpected(Self::expected(), text));
         }
@@ -85,6 +96,7 @@ impl Value for Capacity {
 
     fn show(&self) -> String {
         match self {
+            Capacity::Peak => PEAK.to_owned(),
             Capacity::Relative(part) => part.show(),
             Capacity::Absolute(named) => {
                 let pairs =
@@ -100,20 +112,50 @@ impl Value for Capacity {
 }
 
 impl Capacity {
+    /// The capacity that `given` is, and by default the peak, or [`USUAL`] if the log does not record when tasks started.
+    pub fn of(given: Option<&Self>, log: &JobLog) -> Self {
+        let usual = || if log.started.is_empty() { Self::Relative(USUAL) } else { Self::Peak };
+        given.cloned().unwrap_or_else(usual)
+    }
+
+    /// What it is, for a page.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::Peak => "the most that the log records in use at one time".to_owned(),
+            Self::Relative(part) => format!("{} of what is used on average if nobody waits", part.show()),
+            Self::Absolute(_) => self.show(),
+        }
+    }
+
     /// Returns the amount of every resource of `log`, in billionths of its unit; `mean_use` is [`JobLog::mean_use`].
     ///
     /// Of a resource that nobody uses for any time there is as much as the largest task needs, or one unit.
     ///
     /// # Errors
     ///
-    /// A resource is missing, or there is no such resource in the log, or one is named twice; a part of the mean use is larger than can be
+    /// The log records no peak; a resource is missing, or there is no such resource in the log, or one is named twice; a part of the mean use is larger than can be
     /// counted.
     pub fn amounts(&self, log: &JobLog, mean_use: &[u128]) -> Result<Vec<u128>, Error> {
         match self {
+            Capacity::Peak => peak(log),
             Capacity::Relative(part) => relative(log, mean_use, part.0),
             Capacity::Absolute(named) => absolute(log, named),
         }
     }
+}
+
+fn peak(log: &JobLog) -> Result<Vec<u128>, Error> {
+    let peak = log.peak_use().ok_or_else(|| {
+        let problem = "the log does not record when tasks started; expected a part of the mean use such as 70%, or amounts";
+        Error::Parameters(format!("--capacity peak: {}: {problem}", log.name))
+    })?;
+    // Nobody used it for any time.
+    let relative = relative(log, &peak, 1_000_000)?;
+    if let Some((place, _)) = relative.iter().enumerate().find(|(_, amount)| **amount > MOST_AMOUNT) {
+        let problem = format!("expected below 10^20 units of {}, found more", log.resources[place]);
+        return Err(Error::Parameters(format!("--capacity peak: {}: {problem}", log.name)));
+    }
+    Ok(relative)
 }
 
 fn relative(log: &JobLog, mean_use: &[u128], millionths: u64) -> Result<Vec<u128>, Error> {

@@ -18,7 +18,8 @@
 //! 4. `facts`, `outcome`, `comparison`: what is known of a log, what a run comes to, who gains and who loses by it.
 //! 5. `simulate`: one log under several orders.
 //! 6. `sweep`: SDRF against DRF for several sizes of the cluster and several memories.
-//! 7. `allocate`: the division of a cluster among given demands.
+//! 7. `recommend`: several schedulers with several half-lives, and what to configure.
+//! 8. `allocate`: the division of a cluster among given demands.
 //!
 //! Source: Sadok, *Improving software middleboxes and datacenter task schedulers*, 2018, chapter 4; Ghodsi et al., *Dominant Resource
 //! Fairness*, NSDI 2011.
@@ -49,6 +50,8 @@ pub mod options;
 pub mod order;
 #[cfg(feature = "study")]
 pub mod outcome;
+#[cfg(feature = "study")]
+pub mod recommend;
 #[cfg(feature = "study")]
 mod setup;
 #[cfg(feature = "study")]

@@ -33,6 +33,7 @@ pub fn each(to: &mut impl ForStudies) {
     #[cfg(feature = "live")]
     to.study::<trueplane_experiments::cache::Experiment>();
     to.study::<trueplane_fair::allocate::Allocate>();
+    to.study::<trueplane_fair::recommend::Recommend>();
     to.study::<trueplane_fair::simulate::Simulate>();
     to.study::<trueplane_fair::sweep::Sweep>();
     #[cfg(feature = "live")]

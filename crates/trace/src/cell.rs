@@ -129,7 +129,8 @@ pub(super) fn time(cell: &[u8], unit: TimeUnit) -> Option<Nanos> {
     duration(cell, unit).or_else(|| date_time(str::from_utf8(cell).ok()?))
 }
 
-fn date_time(text: &str) -> Option<Nanos> {
+/// The time that a text in ISO 8601 such as `2026-01-31T12:00:00Z` stands for, since 1970; without a zone it is taken for UTC.
+pub fn date_time(text: &str) -> Option<Nanos> {
     if text.as_bytes().get(4) != Some(&b'-') {
         return None;
     }

@@ -31,7 +31,7 @@
 //! 5. `detect`, `layout`: which format a trace has, and which of its columns is what; `sizes`: what size an object has.
 //! 6. `timeline`: what time a request gets, and how far back time may step.
 //! 7. `open`, `reader`: the two types that everyone else uses; `packets`, `held`: a capture by those who want packets, not requests;
-//!    `rows`, `table`: other CSV files, of any columns and of known ones; `in_memory`: requests that need no reading.
+//!    `rows`, `table`: other CSV files, of any columns and of known ones; `log_file`: files of rows or of JSON; `in_memory`: requests that need no reading.
 #![forbid(unsafe_code)]
 
 mod access_log;
@@ -54,6 +54,7 @@ mod json_log;
 mod layout;
 mod lines;
 mod lis;
+mod log_file;
 mod open;
 mod options;
 mod oracle_general;
@@ -76,11 +77,12 @@ mod window;
 
 use trueplane_units::Nanos;
 
-pub use self::cell::key as key_of_text;
+pub use self::cell::{date_time, key as key_of_text};
 pub use self::census::KeyCensus;
 pub use self::columns::{Column, Columns, ParseColumnsError};
 pub use self::error::{Place, TraceError, without_code};
 pub use self::in_memory::{InMemory, RequestColumns};
+pub use self::log_file::{LogFile, LogText, TextPlace};
 pub use self::open::Trace;
 pub use self::packet::Layers;
 pub use self::packets::{Packet, PacketReader};

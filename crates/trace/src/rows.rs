@@ -58,7 +58,7 @@ impl Rows {
         Self::from_source(name, &Source::Memory(bytes.into()))
     }
 
-    fn from_source(name: &str, source: &Source) -> Result<Self, TraceError> {
+    pub(super) fn from_source(name: &str, source: &Source) -> Result<Self, TraceError> {
         let window = Window::open(&Arc::from(name), source)?;
         let position = window.position();
         let mut rows = Self {

@@ -6,6 +6,7 @@ mod simulate;
 
 use clap::Subcommand;
 use trueplane_fair::allocate::Allocate;
+use trueplane_fair::recommend::Recommend;
 use trueplane_fair::sweep::Sweep;
 
 use crate::failure::Failure;
@@ -16,6 +17,7 @@ use crate::study::Run;
 pub(crate) enum Verb {
     Allocate(Box<Run<Allocate>>),
     Generate(Box<generate::Args>),
+    Recommend(Box<Run<Recommend>>),
     Simulate(Box<simulate::Args>),
     Sweep(Box<Run<Sweep>>),
 }
@@ -24,6 +26,7 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Allocate(args) => args.run(),
         Verb::Generate(args) => args.run(),
+        Verb::Recommend(args) => args.run(),
         Verb::Simulate(args) => args.run(),
         Verb::Sweep(args) => args.run(),
     }

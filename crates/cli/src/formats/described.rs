@@ -87,6 +87,16 @@ pub(super) fn job_log(format: LogFormat) -> Described {
             holds: "logs of the Parallel Workloads Archive",
             example: "; UnixStartTime: 0\n1 0 30 60 4 -1 -1 4 -1 -1 1 12 1 -1 1 -1 -1 -1\n",
         },
+        LogFormat::Kubernetes => Described {
+            known_by: "JSON, and the kind Pod of its objects",
+            holds: "what kubectl get pods -A -o json prints, once or several times one after the other",
+            example: "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"job\",\"namespace\":\"ann\",\"creationTimestamp\":\"2026-01-31T12:00:00Z\"},\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"500m\"}}}]},\"status\":{\"phase\":\"Running\",\"startTime\":\"2026-01-31T12:05:00Z\"}}]}\n",
+        },
+        LogFormat::Kueue => Described {
+            known_by: "JSON, and the kind Workload of its objects",
+            holds: "what kubectl get workloads -A -o json prints, once or several times one after the other",
+            example: "",
+        },
         LogFormat::Alibaba2025 => Described {
             known_by: "the names of its columns",
             holds: "the file disaggregated_DLRM_trace as Alibaba publishes it",

@@ -3,5 +3,5 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    trueplane_fuzz::fair_jobs::read_log(bytes);
+    trueplane_fuzz::fair_jobs::read_log(None, bytes);
 });

@@ -2,6 +2,7 @@
 
 use trueplane_units::Nanos;
 
+use crate::capacity::Capacity;
 use crate::comparison::Comparison;
 use crate::facts::{LogFacts, ResourceFacts};
 use crate::outcome::PolicyRun;
@@ -12,6 +13,8 @@ use crate::policy::PolicyName;
 pub struct Found {
     /// Log that was run.
     pub log: LogFacts,
+    /// Size of the cluster as it was asked for, or by default.
+    pub capacity: Capacity,
     /// Resources of the cluster.
     pub cluster: Vec<ResourceFacts>,
     /// Time after the first submission by which a task must have ended to count as completed by the horizon.

@@ -2,12 +2,11 @@
 
 use trueplane_study::report::Cell;
 use trueplane_study::{Measured, Page};
-use trueplane_units::{LongTime, Percent, Value as _};
+use trueplane_units::{LongTime, Percent};
 
 use super::found::Found;
 use super::options::Options;
 use super::verdict::best;
-use crate::capacity::Capacity;
 use crate::comparison::{Change, Comparison, Group};
 use crate::delta::DeltaPerSecond;
 use crate::outcome::{PolicyRun, UserRun};
@@ -38,12 +37,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
 
 fn facts(options: &Options, found: &Found, page: &mut Page) {
     found.log.present(page);
-    let capacity = options.capacity.show();
-    let capacity = match options.capacity {
-        Capacity::Relative(_) => format!("{capacity} of what is used on average if nobody waits"),
-        Capacity::Absolute(_) => capacity,
-    };
-    page.fact("cluster", "cluster_size", capacity);
+    page.fact("cluster", "cluster_size", found.capacity.in_words());
     let skipped = found.policies.first().map_or(0, |run| run.skipped);
     page.fact("tasks larger than the cluster", "skipped", skipped);
     page.fact("horizon", "horizon_ns", long(found.horizon));

@@ -6,6 +6,7 @@ use trueplane_study::{Error, Observer, cases};
 
 use super::found::{Found, UserShares};
 use super::options::Options;
+use crate::capacity::Capacity;
 use crate::comparison::{Comparison, compare};
 use crate::facts::{LogFacts, ResourceFacts};
 use crate::order::make;
@@ -43,8 +44,8 @@ pub fn on_log(
     };
     let unhindered = log.unhindered();
     let scenario = &options.scenario;
-    let mut setup =
-        Setup::new(log, &unhindered, &options.capacity, weights, scenario.horizon(), scenario.backfill)?;
+    let capacity = Capacity::of(options.capacity.as_ref(), log);
+    let mut setup = Setup::new(log, &unhindered, &capacity, weights, scenario.horizon(), scenario.backfill)?;
     setup.track();
     observer.stage("simulating", log.tasks.len() as u64 * options.policies.len() as u64);
     let sinks = sinks.into_iter().map(Some).chain(std::iter::repeat_with(|| None)).map(Mutex::new);
@@ -67,6 +68,7 @@ pub fn on_log(
         points: shares.points(row),
     };
     Ok(Found {
+        capacity,
         log: LogFacts::of(log, &unhindered),
         cluster: ResourceFacts::of(&setup),
         horizon: setup.span(),

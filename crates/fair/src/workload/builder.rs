@@ -36,6 +36,10 @@ pub(super) struct Builder {
     demands: HashTable<u32>,
     /// The row of every task, counted from zero; empty while the first row is the first task and so on.
     rows: Vec<u32>,
+    /// When tasks started, if the log records it.
+    started: Vec<Nanos>,
+    /// Whether resources that nobody needs go when the log is done.
+    is_rid_of_unused: bool,
     /// Tasks that outlast the log, and when they started.
     open: Vec<(u32, Nanos)>,
     dropped: bool,
@@ -90,6 +94,25 @@ impl Builder {
         Some(index)
     }
 
+    /// Adds the task of `row`, which the log says started at `start`; `None` if there are too many to count.
+    ///
+    /// A log records this of all its tasks or of none.
+    pub(super) fn push_started(&mut self, task: Task, start: Nanos, row: u64) -> Option<u32> {
+        let index = self.push(task, row)?;
+        self.started.push(start);
+        Some(index)
+    }
+
+    /// Takes away the resources that nobody needs, when the log is done.
+    pub(super) fn drop_unused(&mut self) {
+        self.is_rid_of_unused = true;
+    }
+
+    /// The task of `index` outlasts the log; its duration ends there.
+    pub(super) fn is_censored(&mut self, index: u32) {
+        self.task(index).duration.0 |= CENSORED;
+    }
+
     /// The task of `index`.
     pub(super) fn task(&mut self, index: u32) -> &mut Task {
         &mut self.log.tasks[index as usize]
@@ -142,6 +165,9 @@ impl Builder {
             let row = |&index: &u32| self.rows.get(index as usize).copied().unwrap_or(index);
             self.rows = order.iter().map(row).collect();
             log.tasks = order.iter().map(|&index| log.tasks[index as usize]).collect();
+            if !self.started.is_empty() {
+                self.started = order.iter().map(|&index| self.started[index as usize]).collect();
+            }
         }
         if log.tasks.is_empty() {
             return Err(nothing_left(log).into());
@@ -154,6 +180,10 @@ impl Builder {
         log.users = chosen(log.users, &users);
         let demands = by_first_use(log.demands.len(), log.tasks.iter_mut().map(|task| &mut task.demand));
         log.demands = chosen::<Demand>(log.demands, &demands);
+        log.started = self.started;
+        if self.is_rid_of_unused {
+            drop_unused(&mut log);
+        }
         Ok(log)
     }
 }
@@ -168,6 +198,18 @@ fn marked(tasks: &mut [Task]) -> Vec<u32> {
         }
     }
     marked
+}
+
+/// Takes away the resources that nobody needs. Somebody needs one of them.
+fn drop_unused(log: &mut JobLog) {
+    let is_used = |place: &usize| log.demands.iter().any(|demand| demand[*place] > 0);
+    let used: Vec<usize> = (0..log.resources.len()).filter(is_used).collect();
+    if used.len() < log.resources.len() {
+        log.resources = used.iter().map(|&place| log.resources[place].clone()).collect();
+        for demand in &mut log.demands {
+            *demand = used.iter().map(|&place| demand[place]).collect();
+        }
+    }
 }
 
 fn count<K, W: PartialEq<K> + From<K>>(counts: &mut Vec<Counted<W>>, what: K, number: u64) {

@@ -225,10 +225,20 @@ pub(super) fn user_of(rows: &Rows, place: usize) -> Result<&str, TraceError> {
     name.ok_or_else(|| rows.expected("the name of a user", place))
 }
 
-/// Returns how long the task of the row ran; `Err` inside says why there is no duration.
-fn duration(rows: &Rows, ends: Ends, submitted: Nanos) -> Result<Result<Nanos, &'static str>, TraceError> {
+/// A task's time on the cluster.
+struct Ran {
+    /// When it started, if the log records it.
+    start: Option<Nanos>,
+    duration: Nanos,
+}
+
+/// Returns when and how long the task of the row ran; `Err` inside says why that is not known.
+fn ran(rows: &Rows, ends: Ends, submitted: Nanos) -> Result<Result<Ran, &'static str>, TraceError> {
     let (start, finish) = match ends {
-        Ends::Duration(column) => return Ok(time_if_any(rows, column)?.ok_or(UNENDED)),
+        Ends::Duration(column) => {
+            let duration = time_if_any(rows, column)?;
+            return Ok(duration.map(|duration| Ran { start: None, duration }).ok_or(UNENDED));
+        }
         Ends::Finish { start, finish } => (start, finish),
     };
     let mut started = submitted;
@@ -244,7 +254,7 @@ fn duration(rows: &Rows, ends: Ends, submitted: Nanos) -> Result<Result<Nanos, &
             let what = if start.is_some() { "started" } else { "submitted" };
             Err(before(rows, finish, started, what))
         }
-        Some(time) => Ok(Ok(time.since(started))),
+        Some(time) => Ok(Ok(Ran { start: start.map(|_| started), duration: time.since(started) })),
         None => Ok(Err(UNENDED)),
     }
 }
@@ -281,7 +291,7 @@ pub(super) fn read(
     while rows.advance()? {
         progress.row(|| rows.position())?;
         let submitted = time(&rows, columns.submit)?;
-        let duration = duration(&rows, columns.ends, submitted)?;
+        let ran = ran(&rows, columns.ends, submitted)?;
         let user = user_of(&rows, columns.user)?;
         let mut is_missing = false;
         for (amount_of, (name, place)) in amounts.iter_mut().zip(&columns.resources) {
@@ -289,13 +299,17 @@ pub(super) fn read(
             is_missing |= found.is_none();
             *amount_of = found.unwrap_or(0);
         }
-        match (duration, builder.demand(&amounts)) {
+        match (ran, builder.demand(&amounts)) {
             (Err(reason), _) => builder.leave_out(reason),
             (Ok(_), None) => builder.leave_out(NEED_NOTHING),
-            (Ok(duration), Some(demand)) => {
+            (Ok(Ran { start, duration }), Some(demand)) => {
                 let user = builder.user(user);
                 let task = Task { submitted, duration, user, demand };
-                builder.push(task, progress.rows()).ok_or_else(|| too_many(&rows))?;
+                let pushed = match start {
+                    Some(start) => builder.push_started(task, start, progress.rows()),
+                    None => builder.push(task, progress.rows()),
+                };
+                pushed.ok_or_else(|| too_many(&rows))?;
                 if is_missing {
                     builder.cut(Partial::Need);
                 }

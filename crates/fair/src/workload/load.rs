@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use trueplane_study::{Error, Observer};
-use trueplane_trace::{Rows, name_of};
+use trueplane_trace::{LogFile, Rows, name_of};
 
 use super::alibaba::{self, List};
 use super::builder::whole;
 use super::reading::Progress;
-use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google, slurm, swf};
+use super::{JobLog, JobsSource, LogFormat, LogOptions, csv, google, kubernetes, slurm, swf};
 
 /// Reads or draws the tasks of `source`; gzip, zstd and xz are undone.
 ///
@@ -29,7 +29,7 @@ pub fn load(source: &JobsSource, options: &LogOptions, observer: &dyn Observer) 
             generate.draw(observer)
         }
         JobsSource::Path(path) if path.is_dir() => read_directory(path, options, observer),
-        JobsSource::Path(path) => read_file(name_of(path), Rows::open(path)?, options, observer),
+        JobsSource::Path(path) => read_file(name_of(path), &LogFile::open(path)?, options, observer),
     }
 }
 
@@ -44,15 +44,24 @@ pub fn from_bytes(
     options: &LogOptions,
     observer: &dyn Observer,
 ) -> Result<JobLog, Error> {
-    read_file(name.to_owned(), Rows::from_bytes(name, bytes)?, options, observer)
+    read_file(name.to_owned(), &LogFile::from_bytes(name, bytes), options, observer)
 }
 
 fn read_file(
     name: String,
-    rows: Rows,
+    file: &LogFile,
     options: &LogOptions,
     observer: &dyn Observer,
 ) -> Result<JobLog, Error> {
+    let is_json = file.is_json()?;
+    if is_json && options.format.is_none_or(LogFormat::is_json) {
+        let text = file.text()?;
+        check(options.format.unwrap_or(LogFormat::Kubernetes), options)
+            .map_err(|problem| text.error_whole(problem))?;
+        let mut progress = Progress::new(observer, text.bytes());
+        return kubernetes::read(name, text, options, &mut progress);
+    }
+    let rows = file.rows()?;
     if rows.cells() == 0 {
         let problem = "expected a header with submit, duration or finish, user and resources, found no line";
         return Err(rows.error_whole(problem).into());
@@ -67,6 +76,9 @@ fn read_file(
         LogFormat::Alibaba2025 => alibaba::read(name, rows, List::Instances, options, &mut progress),
         LogFormat::Slurm => slurm::read(name, rows, options, &mut progress),
         LogFormat::Swf => swf::read(name, rows, options, &mut progress),
+        LogFormat::Kubernetes | LogFormat::Kueue => {
+            Err(rows.error_whole(format!("expected JSON of the format {format}, found none")).into())
+        }
     }
 }
 

@@ -86,6 +86,8 @@ pub struct JobLog {
     /// The indices, in increasing order, of tasks that outlast the log: how long they run is not known, but that it is their duration or
     /// longer.
     pub censored: Vec<u32>,
+    /// When each task started, as the log records it; empty if it does not.
+    pub started: Vec<Nanos>,
 }
 
 /// A log if nobody ever waited.
@@ -113,6 +115,35 @@ impl JobLog {
     pub fn unhindered(&self) -> Unhindered {
         let end = self.end();
         Unhindered { end, mean_use: self.mean_use_until(end) }
+    }
+
+    /// The largest use of every resource at one time that the log records, in billionths of its unit: the cluster has that at least. `None` if
+    /// the log does not record when tasks started. O(tasks · log tasks).
+    pub fn peak_use(&self) -> Option<Vec<u128>> {
+        if self.started.is_empty() {
+            return None;
+        }
+        // At one instant tasks end before others start. One that takes no time uses nothing.
+        let mut changes: Vec<(Nanos, bool, u32)> = Vec::with_capacity(2 * self.tasks.len());
+        for (task, &start) in self.tasks.iter().zip(&self.started) {
+            if task.duration > Nanos(0) {
+                changes.push((start, true, task.demand));
+                changes.push((start.after(task.duration), false, task.demand));
+            }
+        }
+        changes.sort_unstable();
+        let (mut used, mut peak) = (vec![0; self.resources.len()], vec![0; self.resources.len()]);
+        for (_, is_start, demand) in changes {
+            for ((used, peak), amount) in used.iter_mut().zip(&mut peak).zip(&self.demands[demand as usize]) {
+                if is_start {
+                    *used += amount;
+                    *peak = (*used).max(*peak);
+                } else {
+                    *used -= amount;
+                }
+            }
+        }
+        Some(peak)
     }
 
     /// The mean use of every resource from the first submission to [`JobLog::end`] if nobody ever waited, in billionths of its unit

@@ -3,7 +3,8 @@
 //! [`JobLog`] has them in memory, 24 bytes each, and 4 where rows and tasks are not the same: what they need is kept once for all that need the same.
 //!
 //! 1. [`JobsSource`], [`LogReading`]: what is asked for, as people write it; [`load()`] reads it by [`LogOptions`].
-//! 2. `csv`: rows with named columns, which [`write_csv`] also writes; `slurm`: Slurm's accounting; `swf`, `google`, `alibaba`: public traces. `decimal` reads one number.
+//! 2. `csv`: rows with named columns, which [`write_csv`] also writes; `slurm`: Slurm's accounting; `kubernetes`: pods, and workloads of Kueue; `swf`, `google`, `alibaba`: public
+//!    traces. `decimal` reads one number.
 //! 3. [`Generate`]: drawn ones.
 //! 4. `builder`: a log while it is read; `reading`: what readers share.
 //!
@@ -26,6 +27,7 @@ mod csv;
 mod decimal;
 mod generate;
 mod google;
+mod kubernetes;
 mod load;
 mod log;
 mod options;

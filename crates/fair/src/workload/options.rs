@@ -100,6 +100,17 @@ choices! {
         Slurm = "slurm",
         /// The Standard Workload Format: resource `cpu`, and `memory` in GiB if you ask for it.
         Swf = "swf",
+        /// Pods of Kubernetes, by `kubectl get pods -A -o json`: resources `cpu`, `memory` in GiB and `gpu`, or any that you name.
+        Kubernetes = "kubernetes",
+        /// Workloads of Kueue, by `kubectl get workloads -A -o json`: resources as of pods.
+        Kueue = "kueue",
+    }
+}
+
+impl LogFormat {
+    /// Whether its logs are in JSON.
+    pub fn is_json(self) -> bool {
+        matches!(self, Self::Kubernetes | Self::Kueue)
     }
 }
 
@@ -117,6 +128,9 @@ mod tests {
         assert!("generate:users=0".parse::<JobsSource>().is_err());
         assert!("".parse::<JobsSource>().is_err());
         let unknown = "google2019".parse::<LogFormat>().unwrap_err().to_string();
-        assert_eq!(unknown, "expected one of csv, google2011, alibaba2023, alibaba2025, slurm, swf, got \"google2019\"");
+        assert_eq!(
+            unknown,
+            "expected one of csv, google2011, alibaba2023, alibaba2025, slurm, swf, kubernetes, kueue, got \"google2019\""
+        );
     }
 }

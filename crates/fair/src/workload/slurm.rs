@@ -69,6 +69,9 @@ pub(super) fn read(
     rows.keep_width(" as in the header");
     let names = numbers.iter().map(|&number| RESOURCES[number].to_owned()).collect();
     let mut builder = Builder::new(name, names);
+    if options.resources.is_none() {
+        builder.drop_unused();
+    }
     let mut amounts = vec![0; numbers.len()];
     let mut last = Nanos(0);
     while rows.advance()? {
@@ -77,7 +80,8 @@ pub(super) fn read(
             builder.leave_out(STEPS);
             continue;
         }
-        let submitted = time(&rows, columns.submit)?.ok_or_else(|| rows.expected("a submit time", columns.submit))?;
+        let submitted =
+            time(&rows, columns.submit)?.ok_or_else(|| rows.expected("a submit time", columns.submit))?;
         let [start, end] = [time(&rows, columns.start)?, time(&rows, columns.end)?];
         last = [Some(submitted), start, end].into_iter().flatten().fold(last, Nanos::max);
         let Some(start) = start else {
@@ -96,7 +100,7 @@ pub(super) fn read(
         let user = builder.user(user_of(&rows, columns.user)?);
         let duration = end.map_or(Nanos(0), |end| end.since(start));
         let task = Task { submitted, duration, user, demand };
-        let index = builder.push(task, progress.rows()).ok_or_else(|| too_many(&rows))?;
+        let index = builder.push_started(task, start, progress.rows()).ok_or_else(|| too_many(&rows))?;
         if end.is_none() {
             builder.outlasts(index, start);
             builder.cut(Partial::End);
@@ -119,7 +123,8 @@ fn time(rows: &Rows, place: usize) -> Result<Option<Nanos>, TraceError> {
 fn needed(rows: &Rows, places: &[usize], numbers: &[usize], amounts: &mut [u128]) -> Result<(), TraceError> {
     amounts.fill(0);
     let Some(&place) = places.iter().find(|&&place| !rows.cell(place).is_empty()) else { return Ok(()) };
-    let wrong = || rows.expected("a list of TRES such as cpu=4,mem=16G,gres/gpu=1 without negative amounts", place);
+    let wrong =
+        || rows.expected("a list of TRES such as cpu=4,mem=16G,gres/gpu=1 without negative amounts", place);
     for part in rows.cell(place).split(|&byte| byte == b',') {
         let Some(at) = part.iter().position(|&byte| byte == b'=') else { return Err(wrong()) };
         let (name, amount) = (&part[..at], &part[at + 1..]);

@@ -53,10 +53,13 @@ pub(super) fn read(
 ) -> Result<JobLog, Error> {
     let numbers = chosen(&RESOURCES, 1, options).map_err(|problem| rows.error_whole(problem))?;
     let wanted = options.user.as_deref().unwrap_or("user");
-    let owner = OWNERS.iter().find(|(name, _)| *name == wanted).map(|&(_, place)| place).ok_or_else(|| {
-        let wanted = wanted.escape_debug();
-        rows.error_whole(format!("expected --user to be one of user, group, queue, partition, got \"{wanted}\""))
-    })?;
+    let owner =
+        OWNERS.iter().find(|(name, _)| *name == wanted).map(|&(_, place)| place).ok_or_else(|| {
+            let wanted = wanted.escape_debug();
+            rows.error_whole(format!(
+                "expected --user to be one of user, group, queue, partition, got \"{wanted}\""
+            ))
+        })?;
     if rows.cells() != FIELDS {
         return Err(rows.error(format!("expected {FIELDS} numbers, found {}", rows.cells())).into());
     }
@@ -67,8 +70,7 @@ pub(super) fn read(
     loop {
         progress.row(|| rows.position())?;
         let submitted = time(&rows, SUBMIT)?.ok_or_else(|| rows.expected("a submit time", SUBMIT))?;
-        // A wait is no part of the simulation: how long the job waits there is what it finds.
-        let [_, run] = [time(&rows, WAIT)?, time(&rows, RUN)?];
+        let [wait, run] = [time(&rows, WAIT)?, time(&rows, RUN)?];
         let processors = match amount(&rows, PROCESSORS)? {
             Some(processors) => Some(processors),
             None => amount(&rows, ASKED_PROCESSORS)?,
@@ -83,7 +85,9 @@ pub(super) fn read(
             (Some(duration), Some(demand)) => {
                 let user = builder.user(user_of(&rows, owner)?);
                 let task = Task { submitted, duration, user, demand };
-                builder.push(task, progress.rows()).ok_or_else(|| too_many(&rows))?;
+                // Hardly any log lacks a wait.
+                let start = submitted.after(wait.unwrap_or_default());
+                builder.push_started(task, start, progress.rows()).ok_or_else(|| too_many(&rows))?;
             }
         }
         if !rows.advance()? {
@@ -122,5 +126,7 @@ fn memory(rows: &Rows, processors: u128) -> Result<u128, TraceError> {
         None => amount(rows, MEMORY)?,
     };
     let whole = each.unwrap_or(0).checked_mul(processors / BILLION).map(|kilobytes| kilobytes >> 20);
-    whole.filter(|&whole| whole <= MOST_AMOUNT).ok_or_else(|| rows.expected("less memory in all", ASKED_MEMORY))
+    whole
+        .filter(|&whole| whole <= MOST_AMOUNT)
+        .ok_or_else(|| rows.expected("less memory in all", ASKED_MEMORY))
 }

@@ -5,6 +5,7 @@ mod allocation;
 mod conformance;
 mod demands;
 mod jobs;
+mod recommend;
 mod simulate;
 mod snapshot;
 mod uses;

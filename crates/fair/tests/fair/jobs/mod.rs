@@ -3,6 +3,7 @@
 mod alibaba;
 mod csv;
 mod google;
+mod kubernetes;
 mod seeds;
 mod slurm;
 mod swf;

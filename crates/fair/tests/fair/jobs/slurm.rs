@@ -39,7 +39,9 @@ fn memory_has_the_suffixes_of_slurm() {
         ("1048576K", BILLION),
         ("1P", BILLION * 1_048_576),
     ] {
-        let row = format!("{HEADER}7|a|b|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:01|C||mem={memory}\n");
+        let row = format!(
+            "{HEADER}7|a|b|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:01|C||mem={memory}\n"
+        );
         assert_eq!(read(&row, &resources(&["memory"])).unwrap().demands[0][..], [billionths], "{memory}");
     }
 }
@@ -47,11 +49,17 @@ fn memory_has_the_suffixes_of_slurm() {
 #[test]
 fn wrong_accounting_is_refused() {
     let row = |cells: &str| read(&format!("{HEADER}{cells}\n"), &usual()).unwrap_err();
-    assert!(row("7|a|b|soon|None|None|C||cpu=1").starts_with("jobs.csv:2: expected a time such as 2026-01-31T12:00:00"));
+    assert!(
+        row("7|a|b|soon|None|None|C||cpu=1")
+            .starts_with("jobs.csv:2: expected a time such as 2026-01-31T12:00:00")
+    );
     assert!(row("7|a|b|Unknown|None|None|C||cpu=1").starts_with("jobs.csv:2: expected a submit time"));
     let tres = row("7|a|b|2026-01-31T12:00:00|2026-01-31T12:00:00|None|C||cpu");
     assert!(tres.starts_with("jobs.csv:2: expected a list of TRES such as cpu=4,mem=16G"), "{tres}");
-    assert!(row("7|a|b|2026-01-31T12:00:00|2026-01-31T12:00:00|None|C||mem=-1G").contains("expected a list of TRES"));
+    assert!(
+        row("7|a|b|2026-01-31T12:00:00|2026-01-31T12:00:00|None|C||mem=-1G")
+            .contains("expected a list of TRES")
+    );
     assert!(row("7|a|b").starts_with("jobs.csv:2: expected 9 columns as in the header, found 3"));
     let fifo = LogOptions { user: Some("Group".to_owned()), ..usual() };
     assert!(read(HEADER, &fifo).unwrap_err().contains("a header with a column Group"));

@@ -33,12 +33,23 @@ fn a_log_without_comments_is_known_by_its_numbers() {
 fn wrong_jobs_are_refused() {
     let row = |row: &str| read(&format!("; SWF\n{row}\n"), &of_format(LogFormat::Swf)).unwrap_err();
     assert_eq!(row("1 0 30"), "jobs.csv:2: expected 18 numbers, found 3");
-    assert!(row("1 -1 30 60 4 -1 -1 8 -1 -1 1 12 1 -1 1 -1 -1 -1").starts_with("jobs.csv:2: expected a submit time"));
-    assert!(row("1 0 30 x 4 -1 -1 8 -1 -1 1 12 1 -1 1 -1 -1 -1").starts_with("jobs.csv:2: expected seconds from 0"));
-    assert!(row("1 0 30 60 -4 -1 -1 8 -1 -1 1 12 1 -1 1 -1 -1 -1").starts_with("jobs.csv:2: expected a number from 0"));
+    assert!(
+        row("1 -1 30 60 4 -1 -1 8 -1 -1 1 12 1 -1 1 -1 -1 -1")
+            .starts_with("jobs.csv:2: expected a submit time")
+    );
+    assert!(
+        row("1 0 30 x 4 -1 -1 8 -1 -1 1 12 1 -1 1 -1 -1 -1")
+            .starts_with("jobs.csv:2: expected seconds from 0")
+    );
+    assert!(
+        row("1 0 30 60 -4 -1 -1 8 -1 -1 1 12 1 -1 1 -1 -1 -1")
+            .starts_with("jobs.csv:2: expected a number from 0")
+    );
     let two = "1 0 30 60 4 -1 -1 8 -1 -1 1 12 1 -1 1 -1 -1 -1\n2 0 30 60 4";
     assert!(row(two).starts_with("jobs.csv:3: expected 18 columns in the Standard Workload Format, found 5"));
     let other = LogOptions { user: Some("ann".to_owned()), ..of_format(LogFormat::Swf) };
-    assert!(read(LOG, &other).unwrap_err().contains("expected --user to be one of user, group, queue, partition"));
+    assert!(
+        read(LOG, &other).unwrap_err().contains("expected --user to be one of user, group, queue, partition")
+    );
     assert!(read("; nothing\n", &usual()).unwrap_err().contains("found no line"));
 }

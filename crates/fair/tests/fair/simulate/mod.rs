@@ -49,7 +49,7 @@ fn log(jobs: &[Job], users: usize) -> JobLog {
 fn options(capacity: &[u64], policies: &[PolicyName], half_life: u64) -> Options {
     let named = |(resource, &amount)| (format!("r{resource}"), u128::from(amount) * BILLION);
     Options {
-        capacity: Capacity::Absolute(capacity.iter().enumerate().map(named).collect()),
+        capacity: Some(Capacity::Absolute(capacity.iter().enumerate().map(named).collect())),
         policies: Choices(policies.to_vec()),
         half_life: Span::new(Nanos(half_life)),
         ..Options::default()

@@ -346,6 +346,6 @@ fn what_cannot_be_simulated_is_refused() {
     let none = super::log(&[], 0);
     let error = simulate(&none, &good, &()).unwrap_err().to_string();
     assert!(error.contains("drawn: expected at least one task"), "{error}");
-    let other = Options { capacity: Capacity::Absolute(vec![("gpu".to_owned(), 1)]), ..good };
+    let other = Options { capacity: Some(Capacity::Absolute(vec![("gpu".to_owned(), 1)])), ..good };
     assert!(refused(&other).contains("has no resource \"gpu\""));
 }

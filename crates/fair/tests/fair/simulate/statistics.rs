@@ -89,7 +89,7 @@ fn spans(
 
 /// Whether `run`, one of those that were `found`, has the statistics of its `starts`.
 pub(crate) fn check(log: &JobLog, options: &Options, found: &Found, run: &PolicyRun, starts: &[Started]) {
-    let Capacity::Absolute(capacity) = &options.capacity else { panic!("said in amounts") };
+    let Some(Capacity::Absolute(capacity)) = &options.capacity else { panic!("said in amounts") };
     let capacity: Vec<f64> = capacity.iter().map(|(_, amount)| *amount as f64).collect();
     let first = log.tasks[0].submitted.0;
     let horizon = first + options.scenario.horizon().map_or(log.end().0 - first, |horizon| horizon.0).max(1);

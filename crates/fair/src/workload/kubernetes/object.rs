@@ -1,0 +1,305 @@
+//! What is read of a pod or a workload, and what it needs.
+//!
+//! Sources: the API reference of Kubernetes (Pod v1), its page "Sidecar Containers", section "Resource sharing within containers", and "Pod
+//! Overhead"; the API reference of Kueue (Workload v1beta1 and v1beta2).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use trueplane_units::Nanos;
+
+use super::quantity::Quantity;
+use super::{Kind, Times, time};
+
+/// Amounts by the names of resources.
+pub(super) type Amounts = BTreeMap<String, Quantity>;
+
+/// A pod, or a workload of Kueue: what counts of either.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Object {
+    pub(super) kind: String,
+    pub(super) metadata: Metadata,
+    pub(super) spec: Spec,
+    pub(super) status: Status,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Metadata {
+    pub(super) name: String,
+    pub(super) namespace: String,
+    pub(super) uid: String,
+    creation_timestamp: Option<String>,
+    pub(super) labels: Option<BTreeMap<String, String>>,
+    owner_references: Vec<Named>,
+}
+
+/// Something of which only the kind counts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    kind: String,
+}
+
+/// The spec of a pod, or of a workload, which has those of its pods.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Spec {
+    containers: Vec<Container>,
+    init_containers: Vec<Container>,
+    overhead: Option<Amounts>,
+    resources: Option<Resources>,
+    pub(super) service_account_name: Option<String>,
+    pub(super) queue_name: Option<String>,
+    pod_sets: Vec<PodSet>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Container {
+    resources: Option<Resources>,
+    restart_policy: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Resources {
+    requests: Option<Amounts>,
+}
+
+/// Pods that are alike.
+#[derive(Debug, Deserialize)]
+#[serde(default)]
+struct PodSet {
+    count: u32,
+    template: Template,
+}
+
+impl Default for PodSet {
+    /// A workload that does not say how many has one.
+    fn default() -> Self {
+        Self { count: 1, template: Template::default() }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Template {
+    spec: Spec,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Status {
+    phase: String,
+    start_time: Option<String>,
+    conditions: Vec<Condition>,
+    container_statuses: Vec<ContainerStatus>,
+    pub(super) admission: Option<Admission>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Condition {
+    r#type: String,
+    status: String,
+    last_transition_time: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContainerStatus {
+    state: State,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct State {
+    terminated: Option<Terminated>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Terminated {
+    finished_at: Option<String>,
+}
+
+/// What Kueue has reserved for a workload.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Admission {
+    pub(super) cluster_queue: Option<String>,
+    pod_set_assignments: Vec<Assignment>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Assignment {
+    /// For all pods of the set.
+    resource_usage: Option<Amounts>,
+}
+
+impl Object {
+    /// Whether the object has a place on a node from the start, and waits for no other.
+    pub(super) fn is_everywhere(&self) -> bool {
+        self.metadata.owner_references.iter().any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node"))
+    }
+
+    /// What the object needs. Sums that do not fit are as large as can be.
+    pub(super) fn needs(&self, kind: Kind) -> Amounts {
+        if kind == Kind::Pod {
+            return self.spec.pod_needs();
+        }
+        let mut needs = Amounts::new();
+        let reserved = self.status.admission.iter().flat_map(|admission| &admission.pod_set_assignments);
+        reserved
+            .filter_map(|assignment| assignment.resource_usage.as_ref())
+            .for_each(|used| add(&mut needs, used, 1));
+        if needs.is_empty() {
+            self.spec
+                .pod_sets
+                .iter()
+                .for_each(|set| add(&mut needs, &set.template.spec.pod_needs(), set.count));
+        }
+        needs
+    }
+
+    /// When it was submitted, started and ended. The error names the field that is wrong.
+    pub(super) fn times(&self, kind: Kind) -> Result<Times, String> {
+        let submitted = read("creationTimestamp", &self.metadata.creation_timestamp)?
+            .ok_or_else(|| "expected a creationTimestamp, found none".to_owned())?;
+        let (start, end) = match kind {
+            Kind::Pod => {
+                let scheduled = self.condition("PodScheduled")?;
+                let start = scheduled.or(read("startTime", &self.status.start_time)?);
+                let is_over = matches!(self.status.phase.as_str(), "Succeeded" | "Failed");
+                (start, if is_over { self.last_end()?.or(start) } else { None })
+            }
+            Kind::Workload => (self.condition("Admitted")?, self.condition("Finished")?),
+        };
+        // What was evicted, or failed before it began, has an end only.
+        Ok(Times { submitted, start, end })
+    }
+
+    /// When the condition became true, if it is.
+    fn condition(&self, kind: &str) -> Result<Option<Nanos>, String> {
+        let found = self.status.conditions.iter().find(|one| one.r#type == kind && one.status == "True");
+        found.map_or(Ok(None), |found| read("lastTransitionTime", &found.last_transition_time))
+    }
+
+    /// When the last of its containers ended.
+    fn last_end(&self) -> Result<Option<Nanos>, String> {
+        let ends =
+            self.status.container_statuses.iter().filter_map(|status| status.state.terminated.as_ref());
+        ends.map(|ended| read("finishedAt", &ended.finished_at))
+            .try_fold(None, |last, end| Ok(last.max(end?)))
+    }
+
+    /// The latest time that the object has.
+    pub(super) fn latest(&self) -> Nanos {
+        let metadata = [&self.metadata.creation_timestamp, &self.status.start_time];
+        let conditions = self.status.conditions.iter().map(|condition| &condition.last_transition_time);
+        let ended =
+            self.status.container_statuses.iter().filter_map(|status| status.state.terminated.as_ref());
+        let all = metadata.into_iter().chain(conditions).chain(ended.map(|ended| &ended.finished_at));
+        all.filter_map(|text| time(text.as_deref()?)).max().unwrap_or_default()
+    }
+}
+
+impl Spec {
+    /// What a pod needs of its node: its containers and sidecars together, or an init container with the sidecars before it, whichever is more.
+    fn pod_needs(&self) -> Amounts {
+        let (mut sidecars, mut most) = (Amounts::new(), Amounts::new());
+        for container in &self.init_containers {
+            let mut with = sidecars.clone();
+            add(&mut with, container.requests(), 1);
+            if container.restart_policy.as_deref() == Some("Always") {
+                sidecars = with;
+            } else {
+                raise(&mut most, with);
+            }
+        }
+        let mut together = sidecars;
+        self.containers.iter().for_each(|container| add(&mut together, container.requests(), 1));
+        raise(&mut most, together);
+        // What the whole pod asks for takes the place of what its containers do.
+        let whole = self.resources.iter().filter_map(|whole| whole.requests.as_ref()).flatten();
+        most.extend(whole.map(|(name, amount)| (name.clone(), *amount)));
+        if let Some(overhead) = &self.overhead {
+            add(&mut most, overhead, 1);
+        }
+        most
+    }
+}
+
+impl Container {
+    fn requests(&self) -> &Amounts {
+        static NOTHING: Amounts = Amounts::new();
+        self.resources.as_ref().and_then(|resources| resources.requests.as_ref()).unwrap_or(&NOTHING)
+    }
+}
+
+/// Adds `amounts` so many times.
+fn add(to: &mut Amounts, amounts: &Amounts, times: u32) {
+    for (name, amount) in amounts {
+        let sum = to.entry(name.clone()).or_default();
+        sum.0 = sum.0.saturating_add(amount.0.saturating_mul(times.into()));
+    }
+}
+
+/// Takes the larger amount of each resource.
+fn raise(to: &mut Amounts, amounts: Amounts) {
+    for (name, amount) in amounts {
+        let most = to.entry(name).or_default();
+        most.0 = most.0.max(amount.0);
+    }
+}
+
+/// The time of a field; none if it has none.
+fn read(field: &str, text: &Option<String>) -> Result<Option<Nanos>, String> {
+    let Some(text) = text else { return Ok(None) };
+    time(text).map(Some).ok_or_else(|| {
+        let found = text.escape_debug();
+        format!("{field}: expected a time from 1970 to 2116 such as 2026-01-31T12:00:00Z, got \"{found}\"")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cores(spec: &str) -> String {
+        let object: Object = serde_json::from_str(&format!("{{\"spec\":{spec}}}")).unwrap();
+        let needs = object.needs(Kind::Pod);
+        needs.get("cpu").map_or_else(String::new, |cpu| format!("{}m", cpu.0 / 1_000_000))
+    }
+
+    #[test]
+    fn a_pod_needs_what_its_containers_need_at_the_same_time() {
+        let container = |cpu: &str| format!("{{\"resources\":{{\"requests\":{{\"cpu\":\"{cpu}\"}}}}}}");
+        let sidecar = |cpu: &str| {
+            format!("{{\"restartPolicy\":\"Always\",\"resources\":{{\"requests\":{{\"cpu\":\"{cpu}\"}}}}}}")
+        };
+        let spec = |containers: &[String], init: &[String], more: &str| {
+            format!(
+                "{{\"containers\":[{}],\"initContainers\":[{}]{more}}}",
+                containers.join(","),
+                init.join(",")
+            )
+        };
+        let two = [container("100m"), container("2")];
+        assert_eq!(cores(&spec(&two, &[], "")), "2100m");
+        // Init containers run one after the other.
+        assert_eq!(cores(&spec(&two, &[container("1"), container("2")], "")), "2100m");
+        assert_eq!(cores(&spec(&two, &[container("1"), container("3")], "")), "3000m");
+        // A sidecar stays, for those after it and for the containers.
+        assert_eq!(cores(&spec(&two, &[container("3"), sidecar("500m")], "")), "3000m");
+        assert_eq!(cores(&spec(&two, &[sidecar("500m"), container("3")], "")), "3500m");
+        assert_eq!(cores(&spec(&two, &[sidecar("500m")], "")), "2600m");
+        assert_eq!(cores(&spec(&two, &[], ",\"overhead\":{\"cpu\":\"250m\"}")), "2350m");
+        let whole = ",\"resources\":{\"requests\":{\"cpu\":\"1\"}},\"overhead\":{\"cpu\":\"250m\"}";
+        assert_eq!(cores(&spec(&two, &[], whole)), "1250m");
+        assert_eq!(cores("{\"containers\":[{\"resources\":{}},{}]}"), "");
+    }
+}
