@@ -157,6 +157,11 @@ def test_sdrf_lets_those_go_first_who_used_little():
     assert users.tolist()[0] == light and users.tolist().count(light) > users.tolist().count(heavy)
     assert copy.start(now=hour)[0].tolist() == users.tolist()
     assert cluster.held(light).tolist() == [2 * users.tolist().count(light)]
+    # With another weight and capacity, a user has another part; commitments stay parts of the cluster.
+    before = cluster.commitments(heavy)
+    cluster.set_weight(heavy, 3, now=hour)
+    cluster.set_capacity([20], now=hour)
+    np.testing.assert_allclose(cluster.commitments(heavy), before, atol=1e-12)
     # DRF remembers nothing.
     forgets = fair.Sdrf([10])
     assert forgets.join(now=0) == 0 and forgets.commitments(0).tolist() == [0.0]

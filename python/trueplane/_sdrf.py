@@ -106,6 +106,10 @@ class Sdrf:
         """Tells the time: `commitments` are those of now from then on."""
         self._native.advance(time_of("now", now))
 
+    def set_weight(self, user: int, weight: int, *, now: int | Time) -> None:
+        """A user has another weight from now on."""
+        self._native.set_weight(_small("user", user), _small("weight", weight), time_of("now", now))
+
     def set_capacity(self, capacity: Sequence[int], *, now: int | Time) -> None:
         """The cluster has another capacity from now on."""
         self._native.set_capacity(_amounts("capacity", capacity), time_of("now", now))

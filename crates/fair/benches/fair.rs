@@ -32,10 +32,21 @@ const CAPACITY: u64 = 1 << 30;
 fn main() {
     println!("one step: first, and another priority for two users; ns");
     println!(
-        "{:>7} {:>10} {:>10} {:>10} {:>7} {:>10} {:>7} {:>14} {:>10}",
-        "waiting", "1 - delta", "live tree", "sort", "ratio", "heap", "ratio", "heap is wrong", "events"
+        "{:>7} {:>10} {:>10} {:>10} {:>10} {:>7} {:>10} {:>7} {:>14} {:>10}",
+        "waiting",
+        "1 - delta",
+        "tournament",
+        "live tree",
+        "sort",
+        "ratio",
+        "heap",
+        "ratio",
+        "heap is wrong",
+        "events"
     );
-    for users in [600, 100_000] {
+    // `-- 600` is only the first.
+    let only = std::env::args().find_map(|argument| argument.parse::<u32>().ok());
+    for users in [600, 100_000].into_iter().filter(|&users| only.is_none_or(|only| only == users)) {
         for forgotten in [1e-6, 1e-3, 1e-1] {
             row(users, Memory::forgetting(forgotten).expect("a memory"), forgotten);
         }
@@ -46,10 +57,15 @@ fn row(waiting: u32, memory: Memory, forgotten: f64) {
     let users = 4 * waiting;
     let cluster = Cluster::new(vec![CAPACITY; 2], vec![1; users as usize]).expect("a cluster");
     let new = || Sdrf::new(&cluster, Some(memory));
+    let ordered = || Sdrf::counting(&cluster, Some(memory));
     let script = script(&mut new(), waiting);
-    let (mut tree, mut heap) = (new(), Heap { naive: Naive::new(users, memory), order: BTreeSet::new() });
+    let (mut tree, mut heap) = (ordered(), Heap { naive: Naive::new(users, memory), order: BTreeSet::new() });
     let full = RUNNING * waiting as usize;
     let (tree_nanos, _) = replay(&mut tree, waiting, &script, full..STEPS, |_, _, _| {});
+    let mut first = new();
+    let (first_nanos, _) = replay(&mut first, waiting, &script, full..STEPS, |_, step, first| {
+        assert_eq!(first, step.first, "the tournament chose another one");
+    });
     let mut sort = Sort { naive: Naive::new(users, memory), waiting: BTreeSet::new() };
     let sorted = (3_000_000 / waiting as usize).max(30);
     let sorted = full..full + sorted;
@@ -65,11 +81,11 @@ fn row(waiting: u32, memory: Memory, forgotten: f64) {
         wrong += usize::from(chosen > least + 1e-9);
     });
     println!(
-        "{waiting:7} {forgotten:10.0e} {tree_nanos:10.0} {sort_nanos:10.0} {:7.1} {heap_nanos:10.0} {:7.2} {:13.1}% {:10}",
-        sort_nanos / tree_nanos,
-        heap_nanos / tree_nanos,
+        "{waiting:7} {forgotten:10.0e} {first_nanos:10.0} {tree_nanos:10.0} {sort_nanos:10.0} {:7.1} {heap_nanos:10.0} {:7.2} {:13.1}% {:10}",
+        sort_nanos / first_nanos,
+        heap_nanos / first_nanos,
         100.0 * wrong as f64 / steps as f64,
-        tree.events(),
+        tree.events().unwrap_or_default(),
     );
 }
 

@@ -97,9 +97,7 @@ impl Cluster {
     ///
     /// The weight is not within 1 and [`MOST_WEIGHT`], or there are too many users; nothing has changed.
     pub fn join(&mut self, weight: u32) -> Result<u32, ClusterError> {
-        if weight == 0 || weight > MOST_WEIGHT {
-            return Err(ClusterError::Weight(weight));
-        }
+        check_weight(weight)?;
         let next = u32::try_from(self.weights.len()).ok().filter(|&user| user < u32::MAX);
         let user = self.vacant.pop_first().or(next).ok_or(ClusterError::Users)?;
         if user as usize == self.weights.len() {
@@ -153,6 +151,19 @@ impl Cluster {
         self.weights[user as usize] = 0;
         self.vacant.insert(user);
         Ok(())
+    }
+
+    /// Gives `user` another weight; returns the one before.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has that number, or the weight is not within 1 and [`MOST_WEIGHT`]; nothing has changed.
+    pub fn set_weight(&mut self, user: u32, weight: u32) -> Result<u32, ClusterError> {
+        check_weight(weight)?;
+        let before = self.weight(user).ok_or(ClusterError::UnknownUser(user))?;
+        self.weights[user as usize] = weight;
+        self.total_weight = self.total_weight - u64::from(before) + u64::from(weight);
+        Ok(before)
     }
 
     /// Whether somebody has this number.
@@ -233,6 +244,10 @@ impl Cluster {
         let scaled = u128::from(part) << SHARE_BITS;
         ((scaled + whole / 2) / whole) as u64
     }
+}
+
+fn check_weight(weight: u32) -> Result<(), ClusterError> {
+    if (1..=MOST_WEIGHT).contains(&weight) { Ok(()) } else { Err(ClusterError::Weight(weight)) }
 }
 
 /// Whether a cluster can have this capacity.

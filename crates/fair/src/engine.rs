@@ -64,7 +64,7 @@ const LONGEST: Nanos = Nanos(1 << 62);
 const REPORT: u64 = 1 << 13;
 
 /// Runs the tasks of `pool` on `cluster`, which has as many users as their log, until all have ended; returns how often the
-/// order of users changed by itself ([`Policy::events`]).
+/// order of users changed by itself ([`Policy::events`]), if the policy counts that.
 ///
 /// A task costs what the policy takes three times (submitted, started, ended), and O(log n) for n tasks that run. Memory: 16 bytes for
 /// every task that runs, 16 for every one that waits. The observer is told of every task once.
@@ -79,7 +79,7 @@ pub fn run<P: Policy>(
     backfill: bool,
     probe: &mut impl Probe,
     observer: &dyn Observer,
-) -> Result<u64, Error> {
+) -> Result<Option<u64>, Error> {
     let origin = pool.log().tasks.first().map_or(Nanos(0), |task| task.submitted);
     let policy = Noted { policy, origin, first: None };
     let mut run = Run {
@@ -230,7 +230,11 @@ impl<P: Policy> Policy for Noted<P> {
         self.policy.after(user)
     }
 
-    fn events(&self) -> u64 {
+    fn keep_order(&mut self, now: Nanos) {
+        self.policy.keep_order(now.since(self.origin));
+    }
+
+    fn events(&self) -> Option<u64> {
         self.policy.events()
     }
 }

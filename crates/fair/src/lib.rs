@@ -111,10 +111,13 @@ pub trait Policy {
     /// Returns the user after `user`, who waits, in the order at the time of the last call of [`Policy::first`].
     fn after(&self, user: u32) -> Option<u32>;
 
+    /// The whole order will be asked for, by [`Policy::after`]: a policy that keeps less than it may keep it from now on.
+    fn keep_order(&mut self, _now: Nanos) {}
+
     /// Number of times that the order of two users who wait changed by itself, as time passed; zero for a policy whose users only move when
-    /// something happens to them.
-    fn events(&self) -> u64 {
-        0
+    /// something happens to them, and `None` for one that does not count it.
+    fn events(&self) -> Option<u64> {
+        Some(0)
     }
 }
 
@@ -144,7 +147,11 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).after(user)
     }
 
-    fn events(&self) -> u64 {
+    fn keep_order(&mut self, now: Nanos) {
+        (**self).keep_order(now);
+    }
+
+    fn events(&self) -> Option<u64> {
         (**self).events()
     }
 }

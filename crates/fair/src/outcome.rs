@@ -41,10 +41,10 @@ pub struct PolicyRun {
     pub users_wait_mean_change: Option<f64>,
     /// Time from the first submission to the last end.
     pub makespan: Nanos,
-    /// Changes of the order of two users who wait as time passed, in a live tree; zero for a policy that has none.
-    pub live_tree_events: u64,
-    /// Changes of the order of two users who wait as time passed, whatever the policy.
-    pub changes_of_order: u64,
+    /// Changes of the order of two users who wait as time passed, in a live tree; `None` for a policy that has none, or does not count them.
+    pub live_tree_events: Option<u64>,
+    /// Changes of the order of two users who wait as time passed, whatever the policy; `None` if it does not count them.
+    pub changes_of_order: Option<u64>,
     /// Starts that passed the task of a user before them.
     pub backfilled: u64,
     /// Jain's index of the weighted dominant shares of those who wait at the same instant, its mean over the time up to the horizon in
@@ -143,7 +143,7 @@ pub(crate) fn summary(
             0 => 0.0,
             all => tally.waited_of_first as f64 / all as f64,
         },
-        live_tree_events: if policy.properties().live_tree { events } else { 0 },
+        live_tree_events: events.filter(|_| policy.properties().live_tree),
         changes_of_order: events,
         backfilled: tally.backfilled,
         jain_now: tally.jain_now(),

@@ -136,9 +136,14 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
     #[inline]
     fn start_next(&mut self, backfill: bool, now: Nanos) -> Option<(u32, D::Task)> {
         let mut user = self.policy.first(now)?;
+        let mut is_first = true;
         while !self.fits(user) {
             if !backfill {
                 return None;
+            }
+            if std::mem::take(&mut is_first) {
+                self.policy.keep_order(now);
+                self.policy.first(now);
             }
             user = self.policy.after(user)?;
         }
@@ -241,6 +246,23 @@ impl<D: Demands> Scheduler<Sdrf, D> {
         }
         self.policy.leave(user, now)?;
         self.cluster.leave(user)
+    }
+
+    /// `user` has another weight from `now` on. What it holds counts by that, and everybody's own part is another one; commitments, which are
+    /// parts of the cluster, do not jump. O(n·m) for n users and m resources, and what it takes to put users in order.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has that number, or the weight is out of range; nothing has changed.
+    pub fn set_weight(&mut self, user: u32, weight: u32, now: Nanos) -> Result<(), ClusterError> {
+        if !self.cluster.has(user) {
+            return Err(ClusterError::UnknownUser(user));
+        }
+        let resources = self.cluster.resources();
+        let held = &self.held[user as usize * resources..][..resources];
+        self.policy.set_weight(user, weight, held, now)?;
+        self.cluster.set_weight(user, weight)?;
+        Ok(())
     }
 
     /// The cluster has this capacity from `now` on. Shares of what users hold are parts of the new capacity; commitments, which are parts of

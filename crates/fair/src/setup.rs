@@ -38,8 +38,8 @@ pub(super) struct Setup<'a> {
 pub(super) struct Outcome<'a> {
     /// Counts of the run.
     pub tally: Tally<'a>,
-    /// Changes of order as time passed.
-    pub events: u64,
+    /// Changes of order as time passed, if the policy counts them.
+    pub events: Option<u64>,
 }
 
 impl<'a> Setup<'a> {

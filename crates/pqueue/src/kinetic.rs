@@ -75,6 +75,23 @@ impl<C: Curve> KineticTournament<C> {
         Some(curve)
     }
 
+    /// Positions are below this.
+    pub fn positions(&self) -> u32 {
+        self.curves.len() as u32
+    }
+
+    /// Changes all curves at once, as where their clock starts anew: `now` may be before the instants of earlier calls. O(n).
+    pub fn change_all(&mut self, now: C::Instant, mut change: impl FnMut(u32, &mut C)) {
+        for (position, curve) in (0..).zip(&mut self.curves) {
+            if let Some(curve) = curve {
+                change(position, curve);
+            }
+        }
+        for node in (1..self.nodes.len()).rev() {
+            self.decide(node, now);
+        }
+    }
+
     /// The position of the curve that beats all others at `now`.
     pub fn top(&mut self, now: C::Instant) -> Option<u32> {
         if self.nodes.is_empty() {

@@ -132,6 +132,11 @@ impl Sdrf {
         self.0.advance(Nanos(now)).map_err(wrong)
     }
 
+    /// A user has another weight from now on.
+    fn set_weight(&mut self, user: u32, weight: u32, now: u64) -> PyResult<()> {
+        self.0.set_weight(user, weight, Nanos(now)).map_err(wrong)
+    }
+
     /// The cluster has another capacity from now on.
     #[expect(clippy::needless_pass_by_value, reason = "arguments of Python come by value")]
     fn set_capacity(&mut self, capacity: Vec<u64>, now: u64) -> PyResult<()> {

@@ -40,8 +40,7 @@ fn text() -> String {
 
 /// All formats of one kind, and the commands that read them.
 fn section<F: Choice>(title: &str, inputs: &[Input], describe: fn(F) -> Described) -> String {
-    let reads =
-        |input: &&Input| input.formats.contains(&F::ALL[0].name()) && input.formats.len() == F::ALL.len();
+    let reads = |input: &&Input| input.formats.iter().copied().eq(F::ALL.iter().map(|format| format.name()));
     let commands: Vec<&str> = inputs.iter().filter(reads).map(|input| input.command.as_str()).collect();
     let mut text =
         format!("{title}\nread by {}; --format says which if it is not recognised\n", commands.join(", "));
@@ -77,7 +76,7 @@ mod tests {
             assert!(text.contains(&format!("\n  {format}: ")), "{format} is missing:\n{text}");
         }
         assert!(text.contains("read by cache analyze, cache bound, cache check, cache compare"), "{text}");
-        assert!(text.contains("read by fair simulate, fair sweep;"), "{text}");
+        assert!(text.contains("read by fair recommend, fair simulate, fair sweep;"), "{text}");
     }
 
     #[test]

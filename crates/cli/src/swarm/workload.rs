@@ -53,7 +53,7 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "bound_iterations", 1 + draw.below(30));
         }
         "fair.allocate" => set(&mut given, "demands", demands(draw, folder)),
-        "fair.simulate" | "fair.sweep" => {
+        "fair.recommend" | "fair.simulate" | "fair.sweep" => {
             set(&mut given, "jobs", tasks(draw, folder));
             leave_out(&mut given, &["seed", "format", "time_unit"]);
         }

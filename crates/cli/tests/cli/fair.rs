@@ -91,7 +91,7 @@ fn what_is_counted_has_names_and_what_is_not_known_is_null() {
 #[test]
 fn a_resource_may_be_called_anything() {
     let log = b"submit,duration,user,mem_bytes,bps,wait_ns\n0,1,a,1,1,1\n0,1,b,1,2,1\n";
-    for verb in ["simulate", "sweep"] {
+    for verb in ["simulate", "sweep", "recommend"] {
         let document =
             trueplane_on(log, &format!("fair {verb} - --resources mem_bytes,bps,wait_ns --json")).json();
         assert_eq!(count(&document["facts"], "tasks"), 2);
@@ -198,12 +198,15 @@ fn wrong_flags_are_refused_in_one_line() {
         ("simulate none.csv", "none.csv: No such file or directory"),
         (
             "simulate examples/jobs.csv --capacity 70",
-            "expected a capacity such as 70% of the mean use or cpu=96,mem=512, got \"70\"",
+            "expected peak, a part of the mean use such as 70%, or amounts such as cpu=96,mem=512, got \"70\"",
         ),
         ("simulate examples/jobs.csv --capacity cpu=0", "expected an amount of cpu above zero"),
         ("simulate examples/jobs.csv --capacity gpu=1", "has no resource \"gpu\"; it has cpu, memory"),
         ("simulate examples/jobs.csv --capacity cpu=1", "found none for memory"),
         ("simulate examples/jobs.csv --policies lifo", "expected one or several of fifo, drf, sdrf"),
+        ("simulate examples/jobs.csv --capacity peak", "the log does not record when tasks started"),
+        ("recommend examples/jobs.csv --half-life 0d", "expected a time above zero such as 8d"),
+        ("recommend examples/jobs.csv --policies drf", "expected policies with a half-life (sdrf, kueue"),
         ("simulate examples/jobs.csv --delta 1", "expected a δ between 0 and 1"),
         ("simulate examples/jobs.csv --half-life 0d", "expected a time above zero such as 8d"),
         ("simulate examples/jobs.csv --delta 0.5 --half-life 8d", "cannot be used with"),
@@ -255,7 +258,7 @@ fn broken_files_are_refused_in_one_line() {
 
 #[test]
 fn help_has_examples() {
-    for verb in ["simulate", "sweep", "generate"] {
+    for verb in ["simulate", "sweep", "recommend", "generate"] {
         let ended = trueplane(&format!("fair {verb} --help"));
         assert_eq!((ended.status, ended.stderr.as_str()), (0, ""), "{verb}");
         assert!(

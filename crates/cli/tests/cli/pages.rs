@@ -13,7 +13,7 @@ use std::process::Command;
 use crate::common::{root, trueplane};
 
 /// A small run of every study, without the flag for the report. `{}` is a folder for files.
-const STUDIES: [(&str, &str); 18] = [
+const STUDIES: [(&str, &str); 19] = [
     ("cache.analyze", "examples/cdn-200k.csv.zst --latency 10ms"),
     (
         "cache.bound",
@@ -22,6 +22,7 @@ const STUDIES: [(&str, &str); 18] = [
     ("cache.check", "{}/proof.json examples/cdn-200k.csv.zst"),
     ("cache.compare", "examples/cdn-200k.csv.zst --latency 10ms --capacity 500"),
     ("fair.allocate", "examples/demands.json"),
+    ("fair.recommend", "examples/jobs.csv --half-life 10min,1h"),
     ("fair.simulate", "examples/jobs.csv --capacity 70%"),
     ("fair.sweep", "examples/jobs.csv"),
     ("limit.precision", "--rate 10Gbps,40Gbps --duration 1ms"),

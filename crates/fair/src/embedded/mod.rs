@@ -255,6 +255,22 @@ impl SdrfScheduler {
         self.now = now;
     }
 
+    /// `user` has another weight from `now` on. Call [`next`](SdrfScheduler::next) after it.
+    ///
+    /// What the user holds counts by the new weight from now on, and everybody's own part changes with the sum of all weights. Commitments
+    /// are parts of the cluster and stay what they are at `now`: they do not jump. O(n·m) for n users and m resources.
+    ///
+    /// # Errors
+    ///
+    /// Time went back, nobody has joined as `user`, or the weight is not within 1 and [`MOST_WEIGHT`](super::cluster::MOST_WEIGHT).
+    pub fn set_weight(&mut self, user: u32, weight: u32, now: Nanos) -> Result<(), ScheduleError> {
+        self.check(now)?;
+        self.known(user)?;
+        self.scheduler.set_weight(user, weight, now)?;
+        self.tell(now);
+        Ok(())
+    }
+
     /// The cluster has this capacity from `now` on: machines have come or gone. Call [`next`](SdrfScheduler::next) after it.
     ///
     /// What users hold counts as a share of the new capacity from now on. Commitments are parts of the cluster and stay what they are at

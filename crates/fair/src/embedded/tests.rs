@@ -32,6 +32,13 @@ fn mistakes_are_errors_and_change_nothing() {
     assert_eq!(scheduler.withdraw(8, now), Err(ScheduleError::NotWaiting(8)));
     assert_eq!(scheduler.next(Nanos(4)), Err(ScheduleError::Backwards { last: 5, found: 4 }));
     assert!(scheduler.join(0, now).is_err() && scheduler.join(70_000, now).is_err());
+    assert_eq!(scheduler.set_weight(3, 1, now), Err(ScheduleError::UnknownUser(3)));
+    assert_eq!(scheduler.set_weight(0, 0, now), Err(ClusterError::Weight(0).into()));
+    assert_eq!(
+        scheduler.set_weight(0, MOST_WEIGHT + 1, now),
+        Err(ClusterError::Weight(MOST_WEIGHT + 1).into())
+    );
+    assert_eq!(scheduler.set_weight(0, 1, Nanos(4)), Err(ScheduleError::Backwards { last: 5, found: 4 }));
     assert_eq!(scheduler.commitments(3), Err(ScheduleError::UnknownUser(3)));
     assert_eq!(scheduler.snapshot(), before);
     assert_eq!(scheduler.next(now), Ok(Some((0, 7))));
@@ -200,32 +207,41 @@ impl Naive {
 }
 
 proptest! {
-    /// Shares follow the capacity and commitments do not jump with it; who is next is the user with the least of both.
+    /// Shares follow the capacity and the weights, and commitments do not jump with them; who is next is the user with the least of both.
     #[test]
-    fn a_capacity_that_changes_is_as_in_the_naive_model(
-        steps in prop::collection::vec((0..300u64, 100..400u64, 0..3usize, 1..40u64, any::<bool>()), 1..60),
+    fn capacity_and_weights_that_change_are_as_in_the_naive_model(
+        steps in prop::collection::vec((0..300u64, 100..400u64, 0..3usize, 1..40u64, any::<bool>(), 1..5u32), 1..60),
     ) {
         const HALF_LIFE: u64 = 100;
         let memory = Memory::half_life(Nanos(HALF_LIFE * SECOND)).unwrap();
         let mut scheduler = SdrfScheduler::new(vec![200], Some(memory)).unwrap();
         (0..3).for_each(|user| assert_eq!(scheduler.join(1, Nanos(0)), Ok(user)));
         let (mut naive, mut capacity, mut seconds) = ([Naive::default(); 3], 200u64, 0);
-        for (task, (span, wanted, user, needs, ends)) in (0..).zip(steps) {
+        let mut weights = [1.0; 3];
+        for (task, (span, wanted, user, needs, ends, weight)) in (0..).zip(steps) {
             seconds += span;
             let now = Nanos(seconds * SECOND);
-            naive.iter_mut().for_each(|user| user.pass(span as f64, HALF_LIFE as f64, capacity as f64, 1.0 / 3.0));
+            let all: f64 = weights.iter().sum();
+            for (user, weight) in naive.iter_mut().zip(weights) {
+                user.pass(span as f64, HALF_LIFE as f64, capacity as f64, weight / all);
+            }
             let held = naive.iter().map(|user| user.held).sum::<f64>() as u64;
             prop_assert_eq!(scheduler.set_capacity(&[wanted], now).is_ok(), wanted >= held);
             if wanted >= held {
                 capacity = wanted;
             }
+            // Twice, so that the second finds it in the middle of something.
+            scheduler.set_weight(user as u32, 7, now).unwrap();
+            scheduler.set_weight(user as u32, weight, now).unwrap();
+            weights[user] = f64::from(weight);
             let running = scheduler.running_tasks().next().map(|(name, user, needs)| (name, user, needs[0]));
             if let (true, Some((name, user, needs))) = (ends, running) {
                 scheduler.finish(name, now).unwrap();
                 naive[user as usize].held -= needs as f64;
             }
             // All three want the same, and the first is the one with the least of share and commitment.
-            let priority = |user: usize| naive[user].held / capacity as f64 + naive[user].commitment;
+            let priority =
+                |user: usize| (naive[user].held / capacity as f64 + naive[user].commitment) / weights[user];
             let free = capacity - naive.iter().map(|user| user.held).sum::<f64>() as u64;
             for other in 0..3 {
                 let name = 3 * task + (user as u64 + other) % 3;
@@ -289,6 +305,7 @@ enum Step {
     Finish(usize),
     Requeue(usize),
     Capacity(u64, u64),
+    Weight(u32, u32),
     Rebase(u64),
     Pass(u64),
 }
@@ -302,6 +319,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..20usize).prop_map(Step::Requeue),
         1 => (0..100_000 * SECOND).prop_map(Step::Rebase),
         1 => (1..15u64, 50..150u64).prop_map(|(a, b)| Step::Capacity(a, b)),
+        1 => (0..5u32, 0..9u32).prop_map(|(user, weight)| Step::Weight(user, weight)),
         4 => (0..200 * SECOND).prop_map(Step::Pass),
     ]
 }
@@ -330,6 +348,7 @@ proptest! {
                         task.map(|task| scheduler.finish(task, now));
                     }
                     Step::Capacity(a, b) => drop(scheduler.set_capacity(&[a, b], now)),
+                    Step::Weight(user, weight) => drop(scheduler.set_weight(user, weight, now)),
                     Step::Requeue(which) => {
                         let task = scheduler.running.keys().copied().nth(which);
                         task.map(|task| scheduler.requeue(task, now));

@@ -113,8 +113,8 @@ impl<L: Ledger> Policy for Periodic<L> {
             .map(|&(_, _, user)| user)
     }
 
-    fn events(&self) -> u64 {
-        self.events
+    fn events(&self) -> Option<u64> {
+        Some(self.events)
     }
 }
 
@@ -172,9 +172,9 @@ mod tests {
         }
         assert_eq!((policy.first(Nanos(9)), policy.after(0), policy.after(2)), (Some(0), Some(1), None));
         assert_eq!((policy.first(Nanos(10)), policy.after(2), policy.after(1)), (Some(2), Some(0), None));
-        assert_eq!(policy.events(), 2, "2 has passed 0 and 1");
+        assert_eq!(policy.events(), Some(2), "2 has passed 0 and 1");
         // Two periods at once: places 0, 1, 2 of users 0, 1, 2 as at the beginning.
-        assert_eq!((policy.first(Nanos(35)), policy.events()), (Some(0), 4));
+        assert_eq!((policy.first(Nanos(35)), policy.events()), (Some(0), Some(4)));
         policy.rest(0, Nanos(35));
         assert_eq!((policy.first(Nanos(35)), policy.after(2), policy.after(0)), (Some(1), None, None));
         // Nobody knows it.

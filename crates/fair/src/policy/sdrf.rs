@@ -1,12 +1,15 @@
 //! Stateful dominant resource fairness, and the one without a state.
 
-use smallvec::SmallVec;
-use trueplane_pqueue::{Curve, Instant, LiveTree};
+mod course;
+mod waiting;
+
 use trueplane_units::Nanos;
 
 use crate::cluster::WHOLE;
 use crate::memory::{Growth, Memory};
 use crate::{Cluster, ClusterError, Policy};
+use course::{Course, Line};
+use waiting::Waiting;
 
 /// SDRF: the least of share and commitment first; without memory DRF: the least dominant share first.
 ///
@@ -14,9 +17,12 @@ use crate::{Cluster, ClusterError, Policy};
 /// its own part of the cluster: dc/dt = (max(o − 1/n, 0) − c) / τ. Weights w divide both, and its part is w / Σw (which §4.2.2 mentions
 /// and does not work out). Among equals the one whose next task came first is first.
 ///
-/// Between a user's events its commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`], whose
+/// Between a user's events its commitment runs by itself, and users change places by themselves. They are kept in a [`LiveTree`](trueplane_pqueue::LiveTree), whose
 /// clock is growth, which doubles with every half-life: curves are then maxima of straight lines with integer coefficients, and the order is
 /// exact. Eq. 4.14 has logarithms there, which rounding may put on the wrong side of now.
+///
+/// A live tree notes every change of places among all who wait. Who only asks who is first needs far less: a [`KineticTournament`](trueplane_pqueue::KineticTournament) of the same
+/// curves. It is used until somebody asks for the [whole order](Policy::keep_order), or its [events](Sdrf::counting).
 ///
 /// Departures: commitments are added up as integers, o rounded to 2⁻⁴⁴ of the cluster and time to 2⁻⁴⁴ of τ. With every 31st half-life
 /// the clock starts anew, which rounds commitments down to 2⁻⁸⁸.
@@ -37,90 +43,11 @@ pub struct Sdrf {
     offsets: Vec<i128>,
     /// The tickets of the next tasks of those who wait.
     tickets: Vec<u64>,
-    waiting: LiveTree<Course>,
-}
-
-/// a·g + b.
-#[derive(Clone, Copy, Debug)]
-struct Line {
-    slope: u64,
-    offset: i128,
-}
-
-impl Line {
-    /// Below 2¹²³: slopes are at most 2⁴⁵, instants 2⁷⁶ and offsets 2¹²⁰.
-    fn at(self, instant: u128) -> i128 {
-        i128::from(self.slope) * instant as i128 + self.offset
-    }
-}
-
-/// The priority of a user from now on, times growth: the maximum of lines.
-#[derive(Clone, Debug)]
-struct Course {
-    ticket: u64,
-    lines: SmallVec<[Line; 2]>,
-}
-
-impl Course {
-    /// The maximum of `lines` from `now` on; those that are below another one for ever are left out.
-    fn new(ticket: u64, lines: impl Iterator<Item = Line>, now: u128) -> Self {
-        let mut kept: SmallVec<[Line; 2]> = SmallVec::new();
-        for line in lines {
-            let below = |line: Line, other: &Line| other.slope >= line.slope && other.at(now) >= line.at(now);
-            if !kept.iter().any(|other| below(line, other)) {
-                kept.retain(|other| !below(*other, &line));
-                kept.push(line);
-            }
-        }
-        Self { ticket, lines: kept }
-    }
-
-    fn at(&self, now: u128) -> i128 {
-        self.lines.iter().map(|line| line.at(now)).max().unwrap_or(0)
-    }
-
-    /// The earliest growth from `now` at which `line` may be above this course, or on it; early by rounding, never late.
-    fn reached_by(&self, line: Line, now: u128, or_on: bool) -> Option<f64> {
-        let (mut from, mut to) = (0f64, f64::INFINITY);
-        for other in &self.lines {
-            // The line is not below the other as long as gain × growth ≥ gap.
-            let gap = other.at(now) - line.at(now);
-            let gain = line.slope as i64 - other.slope as i64;
-            if gain == 0 {
-                if gap > 0 || (gap == 0 && !or_on) {
-                    return None;
-                }
-            } else if gain > 0 {
-                from = from.max(gap as f64 / gain as f64);
-            } else {
-                to = to.min(gap as f64 / gain as f64);
-            }
-        }
-        // Quotients are right within 2⁻⁵¹.
-        const SLACK: f64 = 1.0 / (1u64 << 50) as f64;
-        (from * (1.0 - SLACK) <= to * (1.0 + SLACK)).then_some(from * (1.0 - SLACK))
-    }
-}
-
-impl Curve for Course {
-    type Instant = u128;
-
-    fn beats(&self, other: &Self, now: u128) -> bool {
-        (self.at(now), self.ticket) < (other.at(now), other.ticket)
-    }
-
-    fn holds_until(&self, other: &Self, now: u128) -> u128 {
-        // Among equals the lower ticket stays before the other.
-        let or_on = self.ticket > other.ticket;
-        let reached =
-            self.lines.iter().filter_map(|&line| other.reached_by(line, now, or_on)).reduce(f64::min);
-        // Beyond the largest instant the cast stops at the largest integer, and so does the sum.
-        reached.map_or(Instant::NEVER, |growth| now.saturating_add((growth as u128).max(1)))
-    }
+    waiting: Waiting,
 }
 
 impl Sdrf {
-    /// Nobody holds anything, and there are no commitments.
+    /// Nobody holds anything, and there are no commitments. Events are not counted; see [`Sdrf::counting`].
     pub fn new(cluster: &Cluster, memory: Option<Memory>) -> Self {
         let cells = cluster.users() * cluster.resources();
         Self {
@@ -129,9 +56,14 @@ impl Sdrf {
             shares: vec![0; cells],
             offsets: vec![0; cells],
             tickets: vec![0; cluster.users()],
-            waiting: LiveTree::default(),
+            waiting: Waiting::default(),
             cluster: cluster.clone(),
         }
+    }
+
+    /// The same, which also [counts](Policy::events) how often users who wait change places as time passes: the events of figure 4.11.
+    pub fn counting(cluster: &Cluster, memory: Option<Memory>) -> Self {
+        Self { waiting: Waiting::counting(), ..Self::new(cluster, memory) }
     }
 
     /// The commitment of `user` for `resource` at the last instant told, as a part of the cluster.
@@ -216,6 +148,38 @@ impl Sdrf {
                 sdrf.resume_holding(user, held);
             }
         });
+        Ok(())
+    }
+
+    /// `user`, who holds `held`, has another weight from `now` on: its share counts by that, and everybody's own part is another one. Commitments
+    /// stay the parts of the cluster that they are, rounded down to 2⁻⁴⁴ of the weight, and do not jump. O(n·m) for n users and m resources, and what
+    /// it takes to put those who wait in order.
+    ///
+    /// # Errors
+    ///
+    /// Nobody has that number, or the weight is out of range; nothing has changed.
+    pub(crate) fn set_weight(
+        &mut self,
+        user: u32,
+        weight: u32,
+        held: &[u64],
+        now: Nanos,
+    ) -> Result<(), ClusterError> {
+        let before = self.cluster.set_weight(user, weight)?;
+        self.change_all(now, |sdrf| {
+            sdrf.fair_share = sdrf.cluster.fair_share();
+            sdrf.resume_holding(user, held);
+        });
+        let instant = self.last();
+        let row = self.row(user);
+        for cell in row..row + self.cluster.resources() {
+            let over = i128::from(self.overuse(self.shares[cell])) * instant as i128;
+            // By weight, it was at most the whole over the weight before: the product fits.
+            let committed = (over + self.offsets[cell]).max(0);
+            let most = (i128::from(WHOLE) / i128::from(before) + 1) * instant as i128;
+            self.offsets[cell] = committed.min(most) * i128::from(before) / i128::from(weight) - over;
+        }
+        self.rebuild(instant);
         Ok(())
     }
 
@@ -360,7 +324,7 @@ impl Policy for Sdrf {
     fn hold(&mut self, user: u32, held: &[u64], now: Nanos) {
         let instant = self.instant(now);
         self.settle(user, held, instant);
-        if self.waiting.curve(user).is_some() {
+        if self.waiting.has(user) {
             self.waiting.set(user, self.course(user, instant), instant);
         }
     }
@@ -369,7 +333,7 @@ impl Policy for Sdrf {
         let instant = self.instant(now);
         self.settle(user, held, instant);
         match next {
-            None => drop(self.waiting.remove(user, instant)),
+            None => self.waiting.remove(user, instant),
             Some(ticket) => {
                 self.tickets[user as usize] = ticket;
                 self.waiting.set(user, self.course(user, instant), instant);
@@ -382,11 +346,16 @@ impl Policy for Sdrf {
         self.waiting.first(instant)
     }
 
+    fn keep_order(&mut self, now: Nanos) {
+        let instant = self.instant(now);
+        self.waiting.keep_order(instant);
+    }
+
     fn after(&self, user: u32) -> Option<u32> {
         self.waiting.after(user)
     }
 
-    fn events(&self) -> u64 {
+    fn events(&self) -> Option<u64> {
         self.waiting.crossings()
     }
 }

@@ -96,10 +96,6 @@ fn used(options: &Options, found: &Found, page: &mut Page) {
         .table("use", "Up to the horizon: time in which two or more wait, and what is used", &found.policies)
         .col("policy", "policy", |run| run.policy.name())
         .col("two or more waited", "contended_ns", |run| long(run.contended))
-        .col("live-tree events", "live_tree_events", |run| {
-            run.policy.properties().live_tree.then_some(run.live_tree_events)
-        })
-        .when_any()
         .col_if(options.scenario.backfill, "backfilled", "backfilled", |run| run.backfilled);
     for (place, name) in found.log.resources.iter().enumerate() {
         // Its end says that it has no unit, whatever the resource is called.

@@ -9,9 +9,8 @@ use crate::capacity::{Capacity, Part};
 use crate::comparison::compare;
 use crate::delta::DeltaPerSecond;
 use crate::facts::{LogFacts, ResourceFacts};
-use crate::order::make;
 use crate::outcome::{PolicyRun, change, summary};
-use crate::policy::PolicyName;
+use crate::policy::{PolicyName, Sdrf};
 use crate::setup::Setup;
 use crate::weights::UserWeights;
 use crate::workload::JobLog;
@@ -47,8 +46,7 @@ pub fn on_log(
     observer.stage("simulating", log.tasks.len() as u64 * runs.len() as u64);
     let runs = cases::over(&runs, observer, |&(setup, memory)| {
         let policy = if memory.is_some() { PolicyName::Sdrf } else { PolicyName::Drf };
-        // DRF does not look at it.
-        let order = make(policy, &setup.cluster, &setup.pool.scale, memory.unwrap_or_default())?;
+        let order = Box::new(Sdrf::counting(&setup.cluster, memory));
         Ok(summary(policy, setup, setup.run(order, None, observer)?).0)
     })?;
     let (mut sizes, mut rows) = (Vec::new(), Vec::new());
@@ -74,6 +72,7 @@ pub fn on_log(
 
 fn row(capacity: Part, delta: DeltaPerSecond, drf: &PolicyRun, sdrf: &PolicyRun) -> Row {
     let against = compare(drf, sdrf);
+    let events = sdrf.live_tree_events.unwrap_or_default();
     Row {
         capacity,
         delta,
@@ -84,7 +83,7 @@ fn row(capacity: Part, delta: DeltaPerSecond, drf: &PolicyRun, sdrf: &PolicyRun)
         users_wait_less: against.users_wait_less,
         users_wait_more: against.users_wait_more,
         completed_by_horizon_change: against.completed_by_horizon_change,
-        live_tree_events: sdrf.live_tree_events,
-        events_per_task: sdrf.live_tree_events as f64 / sdrf.completed.max(1) as f64,
+        live_tree_events: events,
+        events_per_task: events as f64 / sdrf.completed.max(1) as f64,
     }
 }

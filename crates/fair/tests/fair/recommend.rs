@@ -35,7 +35,7 @@ const HAND: &str = "submit,start,finish,user,cpu\n\
     3,12,14,b,1\n\
     4,14,16,b,1\n";
 
-/// The example of docs/guides/fair-to-small-users.md.
+/// The table `one processor` of docs/guides/fair-to-small-users.md.
 ///
 /// When the task of eight seconds ends, four tasks wait and nobody holds anything. drf forgets: of users who hold the same, it serves the one
 /// whose task has waited longest, so that the order is a, a, b, b. sdrf knows that a had the whole cluster: b, b, a, a.

@@ -46,7 +46,7 @@ fn kueue_charges_a_task_at_its_start_and_samples_at_the_end_of_periods() {
     policy.hold(0, &[0, 0], Nanos(11));
     assert_eq!(policy.ledger().usage(0), 15.0);
     assert_eq!((order(&mut policy, 29), policy.ledger().usage(0)), (vec![0, 1], 7.5));
-    assert_eq!((policy.ledger().usage(1), policy.events()), (17.5, 1));
+    assert_eq!((policy.ledger().usage(1), policy.events()), (17.5, Some(1)));
 
     let mut without = HalfLife::kueue(&cluster, &KueueOptions { entry_penalty: false, ..options }).unwrap();
     without.hold(0, &[8, 16], Nanos(2));

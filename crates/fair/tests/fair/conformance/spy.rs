@@ -110,7 +110,11 @@ impl Policy for Spy {
         self.policy.after(user)
     }
 
-    fn events(&self) -> u64 {
+    fn keep_order(&mut self, now: Nanos) {
+        self.policy.keep_order(now);
+    }
+
+    fn events(&self) -> Option<u64> {
         self.policy.events()
     }
 }

@@ -49,6 +49,7 @@ fn rows(policy: PolicyName, cluster: &Cluster) -> Vec<Row> {
         }
         PolicyName::Sdrf => vec![
             sdrf("sdrf", cluster, HALF_LIFE),
+            sdrf_ordered("sdrf in a live tree", cluster, HALF_LIFE),
             // Its clock starts anew every few steps.
             sdrf("sdrf that forgets soon", cluster, SECOND / 10),
         ],
@@ -72,10 +73,18 @@ fn rows(policy: PolicyName, cluster: &Cluster) -> Vec<Row> {
 }
 
 fn sdrf(name: &'static str, cluster: &Cluster, half_life: u64) -> Row {
-    let commitments = vec![vec![0.0; cluster.resources()]; cluster.users()];
-    let model = naive::Sdrf { cluster: cluster.clone(), half_life: half_life as f64, commitments };
     let memory = Memory::half_life(Nanos(half_life)).unwrap();
-    Row::new(name, Sdrf::new(cluster, Some(memory)), model, u64::MAX)
+    Row::new(name, Sdrf::new(cluster, Some(memory)), sdrf_model(cluster, half_life), u64::MAX)
+}
+
+fn sdrf_ordered(name: &'static str, cluster: &Cluster, half_life: u64) -> Row {
+    let memory = Memory::half_life(Nanos(half_life)).unwrap();
+    Row::new(name, Sdrf::counting(cluster, Some(memory)), sdrf_model(cluster, half_life), u64::MAX)
+}
+
+fn sdrf_model(cluster: &Cluster, half_life: u64) -> naive::Sdrf {
+    let commitments = vec![vec![0.0; cluster.resources()]; cluster.users()];
+    naive::Sdrf { cluster: cluster.clone(), half_life: half_life as f64, commitments }
 }
 
 /// Weights of resources in Kueue.

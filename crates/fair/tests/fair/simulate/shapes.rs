@@ -213,17 +213,16 @@ fn a_short_horizon_does_not_hide_those_who_wait_later() {
 }
 
 #[test]
-fn only_a_live_tree_has_events_of_one() {
+fn changes_of_order_are_counted_where_they_cost_nothing() {
     let jobs = example();
     let log = log(&jobs, 3);
     let (found, _) = run(&log, &options(&[100, 100], &all(), 3_600 * SECOND));
     let of = |policy: PolicyName| found.policies.iter().find(|run| run.policy == policy).unwrap();
-    assert!(
-        of(PolicyName::Sdrf).live_tree_events > 0
-            && of(PolicyName::Sdrf).live_tree_events == of(PolicyName::Sdrf).changes_of_order
-    );
-    assert!(of(PolicyName::Kueue).changes_of_order > 0, "a user passes another when a period ends");
-    assert_eq!((of(PolicyName::Kueue).live_tree_events, of(PolicyName::Slurm).live_tree_events), (0, 0));
+    let counted = of(PolicyName::Kueue).changes_of_order;
+    assert!(counted.is_some_and(|changes| changes > 0), "a user passes another when a period ends");
+    assert_eq!(of(PolicyName::Kueue).live_tree_events, None);
+    // fair sweep counts them.
+    assert_eq!((of(PolicyName::Sdrf).changes_of_order, of(PolicyName::Sdrf).live_tree_events), (None, None));
 }
 
 #[test]
