@@ -38,10 +38,87 @@ def allocate(
     The command `trueplane fair allocate` has the same parameters, as flags.
     """
 
+def recommend(
+    jobs: Source,
+    *,
+    capacity: Text | None = None,
+    half_life: Time | Sequence[Time] = '1h,6h,1d,2d,4d,7d,14d,30d',
+    policies: Text | Sequence[Text] = 'sdrf,kueue,slurm',
+    weights: Text | None = None,
+    backfill: bool = False,
+    horizon: Time | None = None,
+    format: Text | None = None,
+    time_unit: Text | None = None,
+    user: Text | None = None,
+    resources: Text | Sequence[Text] | None = None,
+    seed: Number | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Recommend how long your cluster's scheduler should remember what users had, and print the lines to
+    configure.
+
+    Your log runs under SDRF, Kueue's admission fair sharing and Slurm's fair tree, each with several
+    half-lives, and under two schedulers that remember nothing: drf (equal shares at each moment) and
+    fifo. The output compares how long users wait, what part of the cluster they had in the long run
+    beside what they are entitled to by weight, and how much stays idle. It names who gains and who
+    loses.
+
+    A half-life is recommended if at least as many users wait less as wait longer, all tasks together
+    wait no longer, and users wait at least 5% less on average, each compared with drf.
+
+    To write a log, run sacct -aXP -S 2026-11-01 -E 2026-12-01 -o JobID,User,Submit,Start,End,AllocTRES
+    > jobs.txt for Slurm, or kubectl get pods -A -o json > pods.json for Kubernetes.
+
+    Parameters
+
+    jobs:
+        Log of tasks, as for trueplane fair simulate. Instead of a path you can give the rows: a data
+        frame, an Arrow table or a dictionary of columns.
+    capacity:
+        Size of the cluster, as for trueplane fair simulate. Default: peak if the log records when tasks
+        started, else 70%.
+    half_life:
+        Half-lives to try.
+    policies:
+        Schedulers to try the half-lives with: policies with a half-life. drf and fifo, which have none,
+        are always run. One of fifo, drf, sdrf, kueue, kueue-milli, slurm, karma, all.
+    weights:
+        Weights of users: ann=2,bob=3, or a CSV file with the columns user and weight. Default: 1 for
+        everybody.
+    backfill:
+        Let tasks that fit start before the next one if that one does not fit.
+    horizon:
+        Time after the first submission by which a task must end to count as completed. For example,
+        30d. Default: when the log would end if nobody ever waited.
+    format:
+        Format of the log. Default: detected. One of csv, google2011, alibaba2023, alibaba2025, slurm,
+        swf, kubernetes, kueue.
+    time_unit:
+        Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
+        submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.
+    user:
+        Column that names the user of a task; not for google2011. Default: user; for alibaba2023 qos,
+        for alibaba2025 app_name.
+    resources:
+        Columns that count as resources, such as cpu,memory. Default: depends on the format. For csv,
+        the default is every column except times, user, and usual names of columns without amounts, such
+        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For the
+        other formats it is all resources that they have.
+    seed:
+        Seed of the random number generator, for generate:… only. Default: 1.
+    threads:
+        Threads to run on, 1 to 1024; all cores if you do not say.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane fair recommend` has the same parameters, as flags.
+    """
+
 def simulate(
     jobs: Source,
     *,
-    capacity: Text = '70%',
+    capacity: Text | None = None,
     policies: Text | Sequence[Text] = 'drf,sdrf',
     delta: Text | None = None,
     half_life: Time | None = None,
@@ -76,8 +153,10 @@ def simulate(
         generate:…. Instead of a path you can give the rows: a data frame, an Arrow table or a
         dictionary of columns.
     capacity:
-        Size of the cluster: a part of the mean use, such as 70%, or cpu=96,mem=512. The mean use is
-        what the log would use on average if nobody ever waited. Amounts are in the units of the log.
+        Size of the cluster: peak, a part of the mean use such as 70%, or amounts such as cpu=96,mem=512
+        in the units of the log. The peak is the most that the log records in use at one time. The mean
+        use is what the log would use on average if nobody ever waited. Default: peak if the log records
+        when tasks started, else 70%.
     policies:
         Policies to compare, which decide whose task starts next. One of fifo, drf, sdrf, kueue,
         kueue-milli, slurm, karma, all.
@@ -95,7 +174,8 @@ def simulate(
         Time after the first submission by which a task must end to count as completed. For example,
         30d. Default: when the log would end if nobody ever waited.
     format:
-        Format of the log. Default: detected. One of csv, google2011, alibaba2023, alibaba2025.
+        Format of the log. Default: detected. One of csv, google2011, alibaba2023, alibaba2025, slurm,
+        swf, kubernetes, kueue.
     time_unit:
         Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
         submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.
@@ -157,7 +237,8 @@ def sweep(
         Time after the first submission by which a task must end to count as completed. For example,
         30d. Default: when the log would end if nobody ever waited.
     format:
-        Format of the log. Default: detected. One of csv, google2011, alibaba2023, alibaba2025.
+        Format of the log. Default: detected. One of csv, google2011, alibaba2023, alibaba2025, slurm,
+        swf, kubernetes, kueue.
     time_unit:
         Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
         submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.

@@ -57,8 +57,7 @@ pub fn on_log(
     let runs: Vec<Case> =
         [(PolicyName::Drf, None), (PolicyName::Fifo, None)].into_iter().chain(with_memory).collect();
     observer.stage("trying half-lives", log.tasks.len() as u64 * runs.len() as u64);
-    let mut done =
-        cases::over(&runs, observer, |&case| Ok(one_run(&setup, case, None, observer)?))?.into_iter();
+    let mut done = cases::over(&runs, observer, |&case| one_run(&setup, case, None, observer))?.into_iter();
     let Some(baseline) = done.next() else { return Err(Error::Interrupted) };
     let candidates = runs[1..].iter().zip(done).map(|(&(policy, half_life), run)| {
         let against = compare(&baseline, &run);

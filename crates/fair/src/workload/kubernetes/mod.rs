@@ -17,10 +17,10 @@ use trueplane_study::Error;
 use trueplane_trace::{LogText, TraceError};
 use trueplane_units::Nanos;
 
-use super::builder::{Builder, MOST_AMOUNT, MOST_TIME, whole};
+use super::builder::{Builder, MOST_AMOUNT, whole};
 use super::{JobLog, LogFormat, LogOptions, Partial, Task};
 use crate::workload::reading::{NEED_NOTHING, NEVER_RAN, Progress};
-use object::{Amounts, Object};
+use object::{Amounts, Kind, Object, Times};
 use snapshots::{Seen, Snapshots, Until};
 
 const BACKWARDS: &str = "tasks whose times run backwards";
@@ -33,23 +33,6 @@ const USUAL: [&str; 3] = ["cpu", "memory", "gpu"];
 
 /// Billionths of a byte in a billionth of a GiB.
 const GIB: u128 = 1 << 30;
-
-/// The kind of the objects that are tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Pod,
-    Workload,
-}
-
-impl Kind {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "Pod" | "PodList" => Some(Self::Pod),
-            "Workload" | "WorkloadList" => Some(Self::Workload),
-            _ => None,
-        }
-    }
-}
 
 /// Where the name of an object's user stands.
 #[derive(Clone, Debug)]
@@ -144,7 +127,7 @@ pub(super) fn read(
         match seen.object.times(kind) {
             Err(problem) => return Err(refuse(problem).into()),
             Ok(times) => {
-                add(&mut builder, seen, snapshots.latest, times, &owner, &amounts, row).map_err(refuse)?
+                add(&mut builder, seen, snapshots.latest, times, &owner, &amounts, row).map_err(refuse)?;
             }
         }
     }
@@ -152,14 +135,6 @@ pub(super) fn read(
         builder.drop_unused();
     }
     builder.finish(Nanos(0))
-}
-
-/// When an object was submitted, started and ended, as far as it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Times {
-    submitted: Nanos,
-    start: Option<Nanos>,
-    end: Option<Nanos>,
 }
 
 /// Adds the task of an object, or counts why it is none.
@@ -182,7 +157,7 @@ fn add(
             Owner::Queue => builder.leave_out(NO_QUEUE),
             Owner::ClusterQueue => builder.leave_out(NEVER_RAN),
             Owner::Label(key) => {
-                builder.leave_out(&format!("tasks without the label {}", key.escape_debug()))
+                builder.leave_out(&format!("tasks without the label {}", key.escape_debug()));
             }
             Owner::Namespace | Owner::ServiceAccount => {
                 return Err("expected a namespace, found none".to_owned());
@@ -235,9 +210,4 @@ fn needed(resources: &[String], amounts: &Amounts) -> Option<Vec<u128>> {
         (sum <= MOST_AMOUNT).then_some(sum)
     };
     resources.iter().map(amount).collect()
-}
-
-/// A time as Kubernetes writes it.
-fn time(text: &str) -> Option<Nanos> {
-    trueplane_trace::date_time(text).filter(|time| *time <= MOST_TIME)
 }

@@ -9,10 +9,35 @@ use serde::Deserialize;
 use trueplane_units::Nanos;
 
 use super::quantity::Quantity;
-use super::{Kind, Times, time};
+use crate::workload::MOST_TIME;
+
+/// The kind of the objects that are tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Pod,
+    Workload,
+}
+
+impl Kind {
+    pub(super) fn of(name: &str) -> Option<Self> {
+        match name {
+            "Pod" | "PodList" => Some(Self::Pod),
+            "Workload" | "WorkloadList" => Some(Self::Workload),
+            _ => None,
+        }
+    }
+}
 
 /// Amounts by the names of resources.
 pub(super) type Amounts = BTreeMap<String, Quantity>;
+
+/// When an object was submitted, started and ended, as far as it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Times {
+    pub(super) submitted: Nanos,
+    pub(super) start: Option<Nanos>,
+    pub(super) end: Option<Nanos>,
+}
 
 /// A pod, or a workload of Kueue: what counts of either.
 #[derive(Debug, Default, Deserialize)]
@@ -263,6 +288,11 @@ fn read(field: &str, text: &Option<String>) -> Result<Option<Nanos>, String> {
         let found = text.escape_debug();
         format!("{field}: expected a time from 1970 to 2116 such as 2026-01-31T12:00:00Z, got \"{found}\"")
     })
+}
+
+/// A time as Kubernetes writes it.
+fn time(text: &str) -> Option<Nanos> {
+    trueplane_trace::date_time(text).filter(|time| *time <= MOST_TIME)
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ mod tests {
             ("500m", BILLION / 2),
             ("250u", BILLION / 4000),
             ("1n", 1),
-            ("1.5Gi", 3 * BILLION << 29),
+            ("1.5Gi", (3 * BILLION) << 29),
             ("128974848", 128_974_848 * BILLION),
             ("129e6", 129_000_000 * BILLION),
             ("129M", 129_000_000 * BILLION),

@@ -9,7 +9,7 @@ use trueplane_study::Error;
 use trueplane_trace::{LogText, TextPlace};
 use trueplane_units::Nanos;
 
-use super::object::Object;
+use super::object::{Kind, Object};
 use crate::workload::reading::Progress;
 
 /// An object as the last list that has it shows it.
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
             }
         }
         if !is_list {
-            if super::Kind::of(&single.kind).is_none() {
+            if Kind::of(&single.kind).is_none() {
                 return Err(A::Error::custom("expected a list with items, or a pod or a workload of Kueue"));
             }
             self.add::<A::Error>(single, Until::End)?;
