@@ -420,6 +420,30 @@ fn attacks_displace_what_the_page_says() {
 }
 
 #[test]
+fn the_one_processor_of_the_guide_is_shared_as_by_hand() {
+    let rows = rows(claim(&read("docs/guides/fair-to-small-users.md"), "one processor"));
+    let jobs = "submit,duration,user,cpu\n0,8,A,1\n1,2,A,1\n2,2,A,1\n3,2,B,1\n4,2,B,1\n";
+    let flags = "fair recommend - --capacity cpu=1 --half-life 1h --policies sdrf --json";
+    let document = trueplane_on(jobs.as_bytes(), flags).json();
+    let tenants = document["tables"]["tenants"].as_array().expect("a list");
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        let policy = row[0].trim_matches('`');
+        let wait = |name: &str| {
+            let of = |tenant: &&Value| tenant["user"] == name && tenant["policy"] == policy;
+            let nanos = tenants.iter().find(of).expect("it is there")["wait_mean_ns"].as_f64();
+            let tenths = (nanos.expect("a number") / 1e8).round() as u64;
+            if tenths.is_multiple_of(10) {
+                format!("{} s", tenths / 10)
+            } else {
+                format!("{}.{} s", tenths / 10, tenths % 10)
+            }
+        };
+        assert_eq!(row[2..4], [wait("A"), wait("B")]);
+    }
+}
+
+#[test]
 fn the_four_machines_of_the_worked_example_run_as_by_hand() {
     let rows = rows(claim(&read("docs/concepts/fair.md"), "four machines"));
     let mut jobs = "user,submit,duration,machines\n".to_owned();

@@ -9,8 +9,10 @@ use super::found::Found;
 use crate::policy::PolicyName;
 use crate::span::Span;
 
-/// Lines for one system.
-pub(super) struct Lines {
+/// A line for one system.
+pub(super) struct Line {
+    /// The scheduler that it sets.
+    pub policy: PolicyName,
     /// The system.
     pub system: &'static str,
     /// The place of the line.
@@ -21,13 +23,13 @@ pub(super) struct Lines {
 
 const MINUTE: u64 = 60_000_000_000;
 
-/// The lines for every scheduler with a half-life that helps.
-pub(super) fn lines(found: &Found) -> Vec<Lines> {
+/// The lines for every scheduler with a half-life that helps; that with the half-life is the first of its scheduler.
+pub(super) fn lines(found: &Found) -> Vec<Line> {
     let helping =
         found.schedulers().into_iter().filter_map(|policy| found.best_of(policy)).filter(|one| one.helps());
     let of = |one: &super::found::Candidate| {
         let Some(half_life) = one.half_life else { return Vec::new() };
-        let line = |system, place, line| Lines { system, place, line };
+        let line = |system, place, line| Line { policy: one.policy, system, place, line };
         match one.policy {
             PolicyName::Sdrf => {
                 let text = half_life.show();
@@ -36,7 +38,7 @@ pub(super) fn lines(found: &Found) -> Vec<Lines> {
                     line("SDRF", "Python", format!("trueplane.fair.Sdrf(capacity, half_life=\"{text}\")")),
                 ]
             }
-            PolicyName::Kueue => vec![
+            PolicyName::Kueue | PolicyName::KueueMilli => vec![
                 line(
                     "Kueue",
                     "Configuration, admissionFairSharing",
@@ -49,8 +51,8 @@ pub(super) fn lines(found: &Found) -> Vec<Lines> {
                 ),
             ],
             PolicyName::Slurm => vec![
-                line("Slurm", "slurm.conf", "PriorityType=priority/multifactor".to_owned()),
                 line("Slurm", "slurm.conf", format!("PriorityDecayHalfLife={}", of_slurm(half_life))),
+                line("Slurm", "slurm.conf", "PriorityType=priority/multifactor".to_owned()),
             ],
             _ => Vec::new(),
         }

@@ -119,8 +119,8 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
 pub(super) fn advice(found: &Found) -> String {
     match found.recommended() {
         Some(best) => {
-            let system = lines(found).into_iter().map(|line| line.line).find(|line| line.contains("alf"));
-            let line = system.map_or(String::new(), |line| format!(" ({line})"));
+            let line = lines(found).into_iter().find(|line| line.policy == best.policy).map(|line| line.line);
+            let line = line.map_or(String::new(), |line| format!(" ({line})"));
             format!(
                 "Set a half-life: {} is best{line}. The lines for every scheduler are in the table below.",
                 name(best)

@@ -110,7 +110,8 @@ fn what_is_recommended_is_the_least_wait_that_costs_no_others_more() {
     let lines = shown.tables.iter().find(|table| table.id == "configuration").unwrap();
     let text = format!("{:?}", lines.rows);
     assert!(text.contains("usageHalfLifeTime: ") && text.contains("--policies sdrf --half-life "), "{text}");
-    assert!(shown.advice.starts_with("Set a half-life: "), "{}", shown.advice);
+    assert_eq!(best.policy, PolicyName::Kueue);
+    assert!(shown.advice.contains("is best (usageHalfLifeTime: "), "{}", shown.advice);
 }
 
 #[test]
