@@ -69,7 +69,7 @@ pub enum Capacity {
 
 impl Value for Capacity {
     fn expected() -> String {
-        "peak, a part of the mean use such as 70%, or amounts such as cpu=96,mem=512".to_owned()
+        "peak, a part of the mean use such as 70%, or amounts such as cpu=96,memory=512".to_owned()
     }
 
     fn parse(text: &str) -> Result<Self, String> {

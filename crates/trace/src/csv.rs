@@ -177,7 +177,8 @@ impl Record {
             self.cells.clear();
             self.unquoted.clear();
             self.at = 0;
-            self.has_quotes = memchr(b'"', row).is_some();
+            // Who separates by bars does not quote.
+            self.has_quotes = delimiter != b'|' && memchr(b'"', row).is_some();
         }
         if self.has_quotes {
             return self.split_quoted(row, delimiter, width);

@@ -39,14 +39,14 @@ impl LogFile {
         Self { name: Arc::from(name), source: Source::Memory(bytes.into()) }
     }
 
-    /// Whether it begins with a brace.
+    /// Whether it begins with a brace or a bracket, as JSON does.
     ///
     /// # Errors
     ///
     /// It cannot be read.
     pub fn is_json(&self) -> Result<bool, TraceError> {
         let mut text = self.text()?;
-        Ok(text.skip_space()? == Some(b'{'))
+        Ok(matches!(text.skip_space()?, Some(b'{' | b'[')))
     }
 
     /// Its rows.

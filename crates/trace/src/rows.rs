@@ -16,13 +16,16 @@ use crate::{TimeUnit, cell};
 /// The problem with a file that is no text.
 pub const NO_TEXT: &str = "expected a CSV file, found one that is no text";
 
+/// The delimiter of what `sacct --parsable2` prints.
+const BAR: u8 = b'|';
+
 /// The problem with a log in JSON.
 const NO_CSV: &str = "expected a CSV file, found one in JSON";
 
 /// The rows of a CSV file, one after the other; the first, which most often names the columns, is there from the start.
 ///
-/// Delimiters, quotes and compression are as in traces in CSV, and bars can be delimiters, too. Empty lines are passed over. If the first line begins
-/// with a semicolon, those that do are comments, and spaces are the delimiters.
+/// Delimiters, quotes and compression are as in traces in CSV. Bars can be delimiters, too, and then there are no quotes. Empty lines are passed over. If the
+/// first line begins with a semicolon, and the first one that does not has none, those that do are comments, and tabs or spaces are the delimiters.
 pub struct Rows {
     lines: Lines,
     record: Record,
@@ -79,9 +82,11 @@ impl Rows {
             if first.starts_with(b"{") {
                 return Err(rows.lines.error_whole(NO_CSV));
             }
-            rows.has_comments = first.starts_with(b";");
-            if rows.has_comments && !rows.find_line()? {
-                return Ok(rows);
+            if first.starts_with(b";") && has_comments(name, source)? {
+                rows.has_comments = true;
+                if !rows.find_line()? {
+                    return Ok(rows);
+                }
             }
             rows.delimiter = rows.found_delimiter();
             rows.split()?;
@@ -93,6 +98,16 @@ impl Rows {
     pub fn keep_width(&mut self, like: &'static str) {
         self.width = self.record.len();
         self.like = like;
+    }
+
+    /// Whether lines that begin with a semicolon are comments.
+    pub fn has_comments(&self) -> bool {
+        self.has_comments
+    }
+
+    /// Whether bars separate the cells.
+    pub fn has_bars(&self) -> bool {
+        self.delimiter == BAR
     }
 
     /// Moves to the next row; `false` when there is none.
@@ -127,8 +142,8 @@ impl Rows {
         let first = self.lines.text();
         match delimiter_of(first) {
             // The second may be what `sacct --parsable2` prints.
-            b',' | b' ' if !first.contains(&b',') && first.contains(&b'|') => b'|',
-            _ if self.has_comments => b' ',
+            b',' | b' ' if !first.contains(&b',') && first.contains(&b'|') => BAR,
+            found if self.has_comments && found != b'\t' => b' ',
             found => found,
         }
     }
@@ -207,6 +222,17 @@ impl Rows {
     pub fn position(&self) -> u64 {
         self.position.bytes()
     }
+}
+
+/// Whether lines that begin with a semicolon, as the first one does, are comments: the first other line is no row that semicolons separate, or there is none.
+fn has_comments(name: &str, source: &Source) -> Result<bool, TraceError> {
+    let mut lines = Lines::new(Window::open(&Arc::from(name), source)?)?;
+    while lines.advance()? {
+        if !lines.is_blank() && !lines.text().starts_with(b";") {
+            return Ok(!lines.text().contains(&b';'));
+        }
+    }
+    Ok(true)
 }
 
 /// Name in a header's cell, with its unit of time; see [`Rows::name`].

@@ -83,7 +83,7 @@ pub(super) fn job_log(format: LogFormat) -> Described {
             example: "JobID|User|Submit|Start|End|AllocTRES\n7|ann|2026-01-31T12:00:00|2026-01-31T12:05:00|2026-01-31T13:05:00|cpu=4,mem=16G\n",
         },
         LogFormat::Swf => Described {
-            known_by: "18 numbers in a line, or a first line with a semicolon",
+            known_by: "18 numbers in a line, or comments that begin with semicolons before lines without",
             holds: "logs of the Parallel Workloads Archive",
             example: "; UnixStartTime: 0\n1 0 30 60 4 -1 -1 4 -1 -1 1 12 1 -1 1 -1 -1 -1\n",
         },

@@ -199,7 +199,7 @@ fn wrong_flags_are_refused_in_one_line() {
         ("simulate none.csv", "none.csv: No such file or directory"),
         (
             "simulate examples/jobs.csv --capacity 70",
-            "expected peak, a part of the mean use such as 70%, or amounts such as cpu=96,mem=512, got \"70\"",
+            "expected peak, a part of the mean use such as 70%, or amounts such as cpu=96,memory=512, got \"70\"",
         ),
         ("simulate examples/jobs.csv --capacity cpu=0", "expected an amount of cpu above zero"),
         ("simulate examples/jobs.csv --capacity gpu=1", "has no resource \"gpu\"; it has cpu, memory"),

@@ -1,7 +1,7 @@
 //! The lines that set a half-life in real schedulers.
 //!
 //! Sources: Kueue, "Admission Fair Sharing" (`usageHalfLifeTime` of `admissionFairSharing`, a duration of Go); Slurm, `slurm.conf` (`PriorityDecayHalfLife`:
-//! minutes, `hours:minutes:00`, `days-hours:minutes:00` or `days-hours`).
+//! minutes, `hours:minutes:00`, `days-hours:minutes:00` or `days-hours`; without `PriorityWeightFairshare`, which is 0 by default, usage counts for nothing).
 
 use trueplane_units::{Nanos, Value as _};
 
@@ -53,6 +53,7 @@ pub(super) fn lines(found: &Found) -> Vec<Line> {
             PolicyName::Slurm => vec![
                 line("Slurm", "slurm.conf", format!("PriorityDecayHalfLife={}", of_slurm(half_life))),
                 line("Slurm", "slurm.conf", "PriorityType=priority/multifactor".to_owned()),
+                line("Slurm", "slurm.conf", "PriorityWeightFairshare=100000".to_owned()),
             ],
             _ => Vec::new(),
         }

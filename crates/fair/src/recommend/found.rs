@@ -104,6 +104,22 @@ impl Found {
         best(self.candidates.iter().filter(|one| one.half_life.is_some() && one.helps()))
     }
 
+    /// The best half-life of every scheduler, what saves most first.
+    pub fn best(&self) -> Vec<&Candidate> {
+        let mut found: Vec<&Candidate> =
+            self.schedulers().into_iter().filter_map(|policy| self.best_of(policy)).collect();
+        let saved = |one: &Candidate| one.saved().unwrap_or(f64::NEG_INFINITY);
+        found.sort_by(|a, b| saved(b).total_cmp(&saved(a)));
+        found
+    }
+
+    /// The mean over users of the mean wait that the log records, if it does.
+    pub fn logged_wait_mean(&self) -> Option<LongTime> {
+        let users = self.tenants.first()?.users.iter();
+        let waits: Vec<f64> = users.filter_map(|user| Some(user.logged_wait_mean?.0)).collect();
+        (!waits.is_empty()).then(|| LongTime(waits.iter().sum::<f64>() / waits.len() as f64))
+    }
+
     /// The schedulers that were tried with half-lives.
     pub fn schedulers(&self) -> Vec<PolicyName> {
         let mut found = Vec::new();

@@ -30,7 +30,7 @@ impl Study for Recommend {
         A half-life is recommended if at least as many users wait less as wait longer, all tasks together wait no longer, and users wait at least
         5% less on average, each compared with drf.
 
-        To write a log, run sacct -aXP -S 2026-11-01 -E 2026-12-01 -o JobID,User,Submit,Start,End,AllocTRES > jobs.txt for Slurm, or kubectl get pods
+        To write a log, run TZ=UTC sacct -aXP -S 2026-11-01 -E 2026-12-01 -o JobID,User,Submit,Start,End,AllocTRES > jobs.txt for Slurm, or kubectl get pods
         -A -o json > pods.json for Kubernetes.";
     const EXAMPLES: &'static str = "\
         trueplane fair recommend examples/jobs.csv --half-life 10min,30min,1h

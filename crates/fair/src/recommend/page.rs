@@ -29,7 +29,7 @@ pub(super) fn present(found: &Found, page: &mut Page) {
         "users_wait_mean_ns",
         found.baseline.users_wait_mean,
         best.map(|one| one.run.users_wait_mean),
-        logged(found).map_or(Measured::Needs("a log that records when tasks started"), |wait| {
+        found.logged_wait_mean().map_or(Measured::Needs("a log that records when tasks started"), |wait| {
             Measured::Is(wait.into())
         }),
     );
@@ -40,13 +40,6 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     tenants(found, page);
     cluster(found, page);
     found.log.present_odd_tasks(page);
-}
-
-/// The mean over users of the mean wait that the log records.
-fn logged(found: &Found) -> Option<LongTime> {
-    let waits: Vec<f64> =
-        found.tenants.first()?.users.iter().filter_map(|user| Some(user.logged_wait_mean?.0)).collect();
-    (!waits.is_empty()).then(|| LongTime(waits.iter().sum::<f64>() / waits.len() as f64))
 }
 
 fn half_life(span: Option<Span>) -> Option<LongTime> {
@@ -98,9 +91,9 @@ fn under(found: &Found, policy: PolicyName, half_life: Option<Span>) -> Option<&
     found.tenants.iter().find(|of| (of.policy, of.half_life) == (policy, half_life))
 }
 
-/// The candidate that users are shown under: the one to recommend, or else the best of the first scheduler.
+/// The candidate that users are shown under: the one to recommend, or else the one that saves most.
 fn shown(found: &Found) -> Option<&Candidate> {
-    found.recommended().or_else(|| found.best_of(*found.schedulers().first()?))
+    found.recommended().or_else(|| found.best().first().copied())
 }
 
 /// Users in the order of how much shorter their mean wait is under the candidate that is shown than under drf.

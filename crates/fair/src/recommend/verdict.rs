@@ -21,23 +21,39 @@ pub(super) fn warn(found: &Found, page: &mut Page) {
         ));
         return;
     }
-    if (drf.waited as f64) < FEW_WAIT * started as f64 {
-        let why = match found.capacity {
-            Capacity::Peak => {
-                "the peak use of the log is large enough for one pool without nodes, in which no room is left over"
-            }
-            _ => "the cluster is large",
-        };
-        page.warn(format!(
-            "Only {} of {started} tasks wait under drf: {why}. Whose turn it is hardly matters; give less --capacity.",
-            drf.waited
-        ));
-    }
     if drf.skipped > 0 {
         page.warn(format!(
             "{} of {} tasks are larger than the cluster and were skipped.",
             drf.skipped, drf.tasks
         ));
+    }
+}
+
+/// Whether so few tasks wait that the log cannot tell schedulers apart.
+fn hardly_waits(found: &Found) -> bool {
+    let drf = &found.baseline;
+    (drf.waited as f64) < FEW_WAIT * (drf.tasks - drf.skipped) as f64 || drf.waited == 0
+}
+
+fn no_answer(found: &Found) -> String {
+    let drf = &found.baseline;
+    let logged = found.logged_wait_mean().filter(|wait| wait.0 > drf.users_wait_mean.0);
+    let logged = logged
+        .map_or(String::new(), |wait| format!(", though users' tasks waited {wait} on average in the log"));
+    format!(
+        "No answer: only {} of {} tasks wait on this cluster under drf{logged}. Whose turn it is cannot matter then.",
+        drf.waited,
+        drf.tasks - drf.skipped
+    )
+}
+
+/// The size to try where hardly a task waits.
+fn less_capacity(found: &Found) -> &'static str {
+    match found.capacity {
+        Capacity::Relative(part) if part.ratio() <= 0.7 => "less --capacity, or the log of a busier time",
+        _ => {
+            "less --capacity, such as 70%: the simulated cluster is one pool without nodes, and needs less than a real one"
+        }
     }
 }
 
@@ -76,10 +92,8 @@ fn but(one: &Candidate) -> Option<String> {
 
 /// The most important sentence first: the recommendation, who pays for it, and what the others come to.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
-    if found.baseline.users_wait_mean.0 <= 0.0 {
-        return vec![
-            "Nobody waits on this cluster under drf, so that no memory can save anything.".to_owned(),
-        ];
+    if hardly_waits(found) {
+        return vec![no_answer(found)];
     }
     let mut sentences = Vec::new();
     match found.recommended() {
@@ -101,22 +115,25 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
             }
         }
         None => sentences.push(format!(
-            "No half-life saves {} of users' mean wait under drf without making more users wait longer than less, or all tasks together.",
+            "No half-life helps: each saves less than {} of users' mean wait, or makes more users wait longer than less, or all tasks together wait longer.",
             Percent(WORTH)
         )),
     }
     let recommended = found.recommended().map(|one| one.policy);
-    let others = found.schedulers().into_iter().filter(|&policy| Some(policy) != recommended);
-    sentences.extend(
-        others
-            .filter_map(|policy| found.best_of(policy))
-            .map(|one| format!("At best, {} {}{}.", name(one), saves(one), but(one).unwrap_or_default())),
-    );
+    let others = found.best().into_iter().filter(|one| Some(one.policy) != recommended);
+    sentences
+        .extend(others.map(|one| format!("{} {}{}.", name(one), saves(one), but(one).unwrap_or_default())));
     sentences
 }
 
 /// The lines to set.
 pub(super) fn advice(found: &Found) -> String {
+    if found.log.users < 2 {
+        return "Take the log of a cluster that several users share.".to_owned();
+    }
+    if hardly_waits(found) {
+        return format!("Give {}.", less_capacity(found));
+    }
     match found.recommended() {
         Some(best) => {
             let line = lines(found).into_iter().find(|line| line.policy == best.policy).map(|line| line.line);

@@ -18,7 +18,7 @@ parameters! {
         /// finish, user, and one for each resource. For google2011, give a directory of task_events. A dash (-) is standard input. See trueplane
         /// fair simulate --help for generate:….
         pub jobs: JobsSource => { value: "JOBS", positional: true, required: true },
-        /// Size of the cluster: peak, a part of the mean use such as 70%, or amounts such as cpu=96,mem=512 in the units of the log. The peak is
+        /// Size of the cluster: peak, a part of the mean use such as 70%, or amounts such as cpu=96,memory=512 in the units of the log. The peak is
         /// the most that the log records in use at one time. The mean use is what the log would use on average if nobody ever waited.
         pub capacity: Option<Capacity> =>
             { value: "SIZE", default_words: "peak if the log records when tasks started, else 70%" },

@@ -96,7 +96,7 @@ impl Builder {
 
     /// Adds the task of `row`, which the log says started at `start`; `None` if there are too many to count.
     ///
-    /// A log records this of all its tasks or of none.
+    /// If the log does not record this of all its tasks, the log that is made has it of none.
     pub(super) fn push_started(&mut self, task: Task, start: Nanos, row: u64) -> Option<u32> {
         let index = self.push(task, row)?;
         self.started.push(start);
@@ -155,6 +155,7 @@ impl Builder {
             self.task(index).duration = Nanos(end.since(start).0 | CENSORED);
         }
         let mut log = self.log;
+        let has_all_starts = self.started.len() == log.tasks.len();
         // There are fewer than 2^32.
         let count = log.tasks.len() as u32;
         let is_sorted = log.tasks.is_sorted_by_key(|task| task.submitted);
@@ -165,7 +166,7 @@ impl Builder {
             let row = |&index: &u32| self.rows.get(index as usize).copied().unwrap_or(index);
             self.rows = order.iter().map(row).collect();
             log.tasks = order.iter().map(|&index| log.tasks[index as usize]).collect();
-            if !self.started.is_empty() {
+            if has_all_starts {
                 self.started = order.iter().map(|&index| self.started[index as usize]).collect();
             }
         }
@@ -180,7 +181,7 @@ impl Builder {
         log.users = chosen(log.users, &users);
         let demands = by_first_use(log.demands.len(), log.tasks.iter_mut().map(|task| &mut task.demand));
         log.demands = chosen::<Demand>(log.demands, &demands);
-        log.started = self.started;
+        log.started = if has_all_starts { self.started } else { Vec::new() };
         if self.is_rid_of_unused {
             drop_unused(&mut log);
         }

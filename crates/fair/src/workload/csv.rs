@@ -65,9 +65,16 @@ struct Time {
 
 /// Source of a task's duration.
 #[derive(Clone, Copy, Debug)]
-enum Ends {
+struct Ends {
+    start: Option<Time>,
+    end: End,
+}
+
+/// Column that tells the end of a task.
+#[derive(Clone, Copy, Debug)]
+enum End {
     Duration(Time),
-    Finish { start: Option<Time>, finish: Time },
+    Finish(Time),
 }
 
 /// Columns of the file by their meaning.
@@ -99,9 +106,9 @@ impl Columns {
         };
         let missing = |what: &str| rows.expected_in_row(&format!("a header with a column {what}"));
         let submit = time("a submit time", &SUBMIT).ok_or_else(|| missing("submit"))?;
-        let ends = match (time("a duration", &DURATION), time("a finish time", &FINISH)) {
-            (Some(duration), _) => Ends::Duration(duration),
-            (None, Some(finish)) => Ends::Finish { start: time("a start time", &START), finish },
+        let end = match (time("a duration", &DURATION), time("a finish time", &FINISH)) {
+            (Some(duration), _) => End::Duration(duration),
+            (None, Some(finish)) => End::Finish(finish),
             (None, None) => return Err(missing("duration or finish")),
         };
         let user = match &options.user {
@@ -115,6 +122,7 @@ impl Columns {
             }
             None => others(rows, user, &names),
         };
+        let ends = Ends { start: time("a start time", &START), end };
         let columns = Self { submit, ends, user, resources, unread };
         columns.check(rows, &names)?;
         Ok(columns)
@@ -234,29 +242,25 @@ struct Ran {
 
 /// Returns when and how long the task of the row ran; `Err` inside says why that is not known.
 fn ran(rows: &Rows, ends: Ends, submitted: Nanos) -> Result<Result<Ran, &'static str>, TraceError> {
-    let (start, finish) = match ends {
-        Ends::Duration(column) => {
-            let duration = time_if_any(rows, column)?;
-            return Ok(duration.map(|duration| Ran { start: None, duration }).ok_or(UNENDED));
-        }
-        Ends::Finish { start, finish } => (start, finish),
-    };
-    let mut started = submitted;
-    if let Some(column) = start {
-        match time_if_any(rows, column)? {
+    let started = match ends.start {
+        None => None,
+        Some(column) => match time_if_any(rows, column)? {
             Some(time) if time < submitted => return Err(before(rows, column, submitted, "submitted")),
-            Some(time) => started = time,
-            None => return Ok(Err(NEVER_RAN)),
-        }
-    }
-    match time_if_any(rows, finish)? {
-        Some(time) if time < started => {
-            let what = if start.is_some() { "started" } else { "submitted" };
-            Err(before(rows, finish, started, what))
-        }
-        Some(time) => Ok(Ok(Ran { start: start.map(|_| started), duration: time.since(started) })),
-        None => Ok(Err(UNENDED)),
-    }
+            None if matches!(ends.end, End::Finish(_)) => return Ok(Err(NEVER_RAN)),
+            time => time,
+        },
+    };
+    let duration = match ends.end {
+        End::Duration(column) => time_if_any(rows, column)?,
+        End::Finish(column) => match time_if_any(rows, column)? {
+            Some(time) if time < started.unwrap_or(submitted) => {
+                let what = if started.is_some() { "started" } else { "submitted" };
+                return Err(before(rows, column, started.unwrap_or(submitted), what));
+            }
+            time => time.map(|time| time.since(started.unwrap_or(submitted))),
+        },
+    };
+    Ok(duration.map(|duration| Ran { start: started, duration }).ok_or(UNENDED))
 }
 
 /// That a time lies before another one.

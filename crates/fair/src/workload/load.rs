@@ -63,6 +63,11 @@ fn read_file(
     }
     let rows = file.rows()?;
     if rows.cells() == 0 {
+        if rows.has_comments() {
+            return Err(rows
+                .error_whole("expected jobs in the Standard Workload Format, found comments only")
+                .into());
+        }
         let problem = "expected a header with submit, duration or finish, user and resources, found no line";
         return Err(rows.error_whole(problem).into());
     }
@@ -107,7 +112,7 @@ fn detect(rows: &Rows) -> LogFormat {
         LogFormat::Alibaba2025
     } else if slurm::is_header(rows) {
         LogFormat::Slurm
-    } else if swf::is_job(rows) {
+    } else if rows.has_comments() || swf::is_job(rows) {
         LogFormat::Swf
     } else {
         LogFormat::Csv

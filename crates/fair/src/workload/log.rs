@@ -123,7 +123,7 @@ impl JobLog {
         if self.started.is_empty() {
             return None;
         }
-        // At one instant tasks end before others start. One that takes no time uses nothing.
+        // At one instant tasks end before others start.
         let mut changes: Vec<(Nanos, bool, u32)> = Vec::with_capacity(2 * self.tasks.len());
         for (task, &start) in self.tasks.iter().zip(&self.started) {
             if task.duration > Nanos(0) {
@@ -132,7 +132,11 @@ impl JobLog {
             }
         }
         changes.sort_unstable();
+        // A task that takes no time had a place all the same.
         let (mut used, mut peak) = (vec![0; self.resources.len()], vec![0; self.resources.len()]);
+        for demand in &self.demands {
+            peak.iter_mut().zip(demand).for_each(|(peak, amount)| *peak = (*peak).max(*amount));
+        }
         for (_, is_start, demand) in changes {
             for ((used, peak), amount) in used.iter_mut().zip(&mut peak).zip(&self.demands[demand as usize]) {
                 if is_start {

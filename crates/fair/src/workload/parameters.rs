@@ -24,14 +24,16 @@ parameters! {
         pub time_unit: Option<TimeUnit> => {
             value: "UNIT", default_words: "the column name's suffix, else s", heading: HEADING,
         },
-        /// Column that names the user of a task; not for google2011.
+        /// Column that names the user of a task; not for google2011. For swf: user, group, queue or partition. For kubernetes: namespace, serviceaccount or
+        /// label:KEY. For kueue: queue, clusterqueue, namespace or label:KEY.
         pub user: Option<ColumnName> => {
-            value: "COLUMN", default_words: "user; for alibaba2023 qos, for alibaba2025 app_name", heading: HEADING,
+            value: "COLUMN", default_words: "user; for alibaba2023 qos, for alibaba2025 app_name, for kubernetes namespace, for kueue queue", heading: HEADING,
         },
         /// Columns that count as resources, such as cpu,memory.
         ///
         /// For csv, the default is every column except times, user, and usual names of columns without amounts, such as job_id, priority or
-        /// status. For google2011 it is cpu,memory, and you can add disk. For the other formats it is all resources that they have.
+        /// status. For google2011 it is cpu,memory, and you can add disk. For slurm it is cpu,memory,gpu, and you can add node. For swf it is cpu, and
+        /// you can add memory. For kubernetes and kueue it is cpu,memory,gpu, and you can name any resource of Kubernetes. For the others it is all.
         pub resources: Option<List<ColumnName>> => {
             value: "NAMES", default_words: "depends on the format", heading: HEADING,
         },

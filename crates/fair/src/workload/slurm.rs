@@ -21,13 +21,17 @@ const BACKWARDS: &str = "tasks whose times run backwards";
 /// Resources that can be read; those before the last by default. Memory is in GiB.
 const RESOURCES: [&str; 4] = ["cpu", "memory", "gpu", "node"];
 
+/// The number of the GPUs.
+const GPU: usize = 2;
+
 /// Names of the resources in a list of TRES.
 const NAMES: [&str; 4] = ["cpu", "mem", "gres/gpu", "node"];
 
 /// Whether the header, the current row, is one of sacct.
 pub(super) fn is_header(rows: &Rows) -> bool {
     let has = |name: &str| place_of(rows, name).is_ok();
-    has("JobID") && has("Submit") && (has("AllocTRES") || has("ReqTRES"))
+    // Other programs hardly separate by bars.
+    rows.has_bars() || (has("JobID") && has("Submit") && (has("AllocTRES") || has("ReqTRES")))
 }
 
 /// Columns of the file by their meaning.
@@ -37,6 +41,8 @@ struct Columns {
     submit: usize,
     start: usize,
     end: usize,
+    /// What was allocated.
+    allocated: Option<usize>,
     /// What a job needs: the first that says something.
     needs: Vec<usize>,
 }
@@ -56,14 +62,16 @@ pub(super) fn read(
     let needs: Vec<usize> =
         ["AllocTRES", "ReqTRES"].iter().filter_map(|name| place_of(&rows, name).ok()).collect();
     if needs.is_empty() {
-        return Err(place_of(&rows, "AllocTRES").map(|_| ()).unwrap_err().into());
+        return Err(lacks(&rows, "AllocTRES").into());
     }
+    let column = |name: &str| place_of(&rows, name).map_err(|_| lacks(&rows, name));
     let columns = Columns {
-        job: place_of(&rows, "JobID")?,
-        user: place_of(&rows, options.user.as_deref().unwrap_or("User"))?,
-        submit: place_of(&rows, "Submit")?,
-        start: place_of(&rows, "Start")?,
-        end: place_of(&rows, "End")?,
+        job: column("JobID").or_else(|error| place_of(&rows, "JobIDRaw").map_err(|_| error))?,
+        user: column(options.user.as_deref().unwrap_or("User"))?,
+        submit: column("Submit")?,
+        start: column("Start")?,
+        end: column("End")?,
+        allocated: place_of(&rows, "AllocTRES").ok(),
         needs,
     };
     rows.keep_width(" as in the header");
@@ -88,6 +96,12 @@ pub(super) fn read(
             builder.leave_out(NEVER_RAN);
             continue;
         };
+        // Older versions say so of jobs that were cancelled while they waited.
+        let has_nothing = columns.allocated.is_some_and(|place| rows.cell(place).is_empty());
+        if has_nothing && end == Some(start) {
+            builder.leave_out(NEVER_RAN);
+            continue;
+        }
         if start < submitted || end.is_some_and(|end| end < start) {
             builder.leave_out(BACKWARDS);
             continue;
@@ -110,6 +124,12 @@ pub(super) fn read(
     builder.finish(last)
 }
 
+/// That the header lacks a column.
+fn lacks(rows: &Rows, name: &str) -> TraceError {
+    let columns = "sacct -aXP -o JobID,User,Submit,Start,End,AllocTRES";
+    rows.expected_in_row(&format!("a header with the column {}, as {columns} prints it", name.escape_debug()))
+}
+
 /// The time in a cell; none where sacct knows none.
 fn time(rows: &Rows, place: usize) -> Result<Option<Nanos>, TraceError> {
     if matches!(rows.cell(place), b"" | b"Unknown" | b"None" | b"N/A") {
@@ -122,6 +142,9 @@ fn time(rows: &Rows, place: usize) -> Result<Option<Nanos>, TraceError> {
 /// Fills in what the job of the row needs, from the first of `places` that says something.
 fn needed(rows: &Rows, places: &[usize], numbers: &[usize], amounts: &mut [u128]) -> Result<(), TraceError> {
     amounts.fill(0);
+    // Some versions count GPUs by their types only.
+    let (mut all, mut by_type) = (None, 0u128);
+    let gpu = numbers.iter().position(|&number| number == GPU);
     let Some(&place) = places.iter().find(|&&place| !rows.cell(place).is_empty()) else { return Ok(()) };
     let wrong =
         || rows.expected("a list of TRES such as cpu=4,mem=16G,gres/gpu=1 without negative amounts", place);
@@ -133,7 +156,16 @@ fn needed(rows: &Rows, places: &[usize], numbers: &[usize], amounts: &mut [u128]
             let is_memory = name == b"mem";
             let amount = if is_memory { memory(amount) } else { decimal::parse(amount, 9) };
             amounts[found] = amount.filter(|&amount| amount <= MOST_AMOUNT).ok_or_else(wrong)?;
+            if Some(found) == gpu {
+                all = gpu;
+            }
+        } else if gpu.is_some() && name.starts_with(b"gres/gpu:") {
+            by_type =
+                decimal::parse(amount, 9).and_then(|amount| by_type.checked_add(amount)).ok_or_else(wrong)?;
         }
+    }
+    if let (Some(gpu), None) = (gpu, all) {
+        amounts[gpu] = Some(by_type).filter(|&amount| amount <= MOST_AMOUNT).ok_or_else(wrong)?;
     }
     Ok(())
 }

@@ -26,6 +26,11 @@ const ASKED_PROCESSORS: usize = 7;
 /// Memory asked for each processor, in KB.
 const ASKED_MEMORY: usize = 9;
 
+/// How the job ended. Of a job that was stopped and went on, 1 or 0 is said of the whole, and 2 to 4 of its parts.
+const STATUS: usize = 10;
+
+const PARTS: &str = "parts of jobs, which another line has as a whole";
+
 /// Fields that can say whose a job is.
 const OWNERS: [(&str, usize); 4] = [("user", 11), ("group", 12), ("queue", 14), ("partition", 15)];
 
@@ -79,15 +84,24 @@ pub(super) fn read(
             let processors = processors.unwrap_or(0);
             *amount_of = if number == 0 { processors } else { memory(&rows, processors)? };
         }
+        if matches!(rows.cell(STATUS), b"2" | b"3" | b"4") {
+            builder.leave_out(PARTS);
+            if !rows.advance()? {
+                break;
+            }
+            continue;
+        }
         match (run, builder.demand(&amounts)) {
             (None, _) => builder.leave_out(NEVER_RAN),
             (Some(_), None) => builder.leave_out(NEED_NOTHING),
             (Some(duration), Some(demand)) => {
                 let user = builder.user(user_of(&rows, owner)?);
                 let task = Task { submitted, duration, user, demand };
-                // Hardly any log lacks a wait.
-                let start = submitted.after(wait.unwrap_or_default());
-                builder.push_started(task, start, progress.rows()).ok_or_else(|| too_many(&rows))?;
+                let pushed = match wait {
+                    Some(wait) => builder.push_started(task, submitted.after(wait), progress.rows()),
+                    None => builder.push(task, progress.rows()),
+                };
+                pushed.ok_or_else(|| too_many(&rows))?;
             }
         }
         if !rows.advance()? {

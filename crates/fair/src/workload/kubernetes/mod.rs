@@ -26,6 +26,7 @@ use snapshots::{Seen, Snapshots, Until};
 const BACKWARDS: &str = "tasks whose times run backwards";
 const EVERYWHERE: &str = "pods that belong to a node or a DaemonSet";
 const OTHER_KINDS: &str = "objects of another kind";
+const UNKNOWN_END: &str = "tasks that have ended, nobody knows when";
 const NO_QUEUE: &str = "workloads without a queue";
 
 /// Resources that are read by default, if anybody needs them.
@@ -134,7 +135,15 @@ pub(super) fn read(
     if options.resources.is_none() {
         builder.drop_unused();
     }
-    builder.finish(Nanos(0))
+    let log = builder.finish(Nanos(0))?;
+    match (0..log.resources.len()).find(|&place| log.demands.iter().all(|demand| demand[place] == 0)) {
+        Some(place) => {
+            let found = log.resources[place].escape_debug();
+            Err(whole(name, format!("expected resources that somebody needs, and nobody needs {found}"))
+                .into())
+        }
+        None => Ok(log),
+    }
 }
 
 /// Adds the task of an object, or counts why it is none.
@@ -169,6 +178,10 @@ fn add(
         builder.leave_out(NEVER_RAN);
         return Ok(());
     };
+    if object.is_over() && times.end.is_none() {
+        builder.leave_out(UNKNOWN_END);
+        return Ok(());
+    }
     // What is still there runs at least until its list was made.
     let until = match seen.until {
         Until::List(time) => time,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use trueplane_units::Nanos;
 
 use super::quantity::Quantity;
@@ -56,8 +56,17 @@ pub(super) struct Metadata {
     pub(super) namespace: String,
     pub(super) uid: String,
     creation_timestamp: Option<String>,
+    deletion_timestamp: Option<String>,
     pub(super) labels: Option<BTreeMap<String, String>>,
+    #[serde(deserialize_with = "or_default")]
     owner_references: Vec<Named>,
+}
+
+/// What is null is as what is not there.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// Something of which only the kind counts.
@@ -71,12 +80,15 @@ struct Named {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Spec {
+    #[serde(deserialize_with = "or_default")]
     containers: Vec<Container>,
+    #[serde(deserialize_with = "or_default")]
     init_containers: Vec<Container>,
     overhead: Option<Amounts>,
     resources: Option<Resources>,
     pub(super) service_account_name: Option<String>,
     pub(super) queue_name: Option<String>,
+    #[serde(deserialize_with = "or_default")]
     pod_sets: Vec<PodSet>,
 }
 
@@ -119,8 +131,12 @@ struct Template {
 pub(super) struct Status {
     phase: String,
     start_time: Option<String>,
+    #[serde(deserialize_with = "or_default")]
     conditions: Vec<Condition>,
+    #[serde(deserialize_with = "or_default")]
     container_statuses: Vec<ContainerStatus>,
+    #[serde(deserialize_with = "or_default")]
+    init_container_statuses: Vec<ContainerStatus>,
     pub(super) admission: Option<Admission>,
 }
 
@@ -155,6 +171,7 @@ struct Terminated {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Admission {
     pub(super) cluster_queue: Option<String>,
+    #[serde(deserialize_with = "or_default")]
     pod_set_assignments: Vec<Assignment>,
 }
 
@@ -198,8 +215,7 @@ impl Object {
             Kind::Pod => {
                 let scheduled = self.condition("PodScheduled")?;
                 let start = scheduled.or(read("startTime", &self.status.start_time)?);
-                let is_over = matches!(self.status.phase.as_str(), "Succeeded" | "Failed");
-                (start, if is_over { self.last_end()?.or(start) } else { None })
+                (start, if self.is_over() { self.last_end()? } else { None })
             }
             Kind::Workload => (self.condition("Admitted")?, self.condition("Finished")?),
         };
@@ -213,21 +229,40 @@ impl Object {
         found.map_or(Ok(None), |found| read("lastTransitionTime", &found.last_transition_time))
     }
 
-    /// When the last of its containers ended.
+    /// Whether it has ended, or will soon.
+    pub(super) fn is_over(&self) -> bool {
+        let is_finished =
+            self.status.conditions.iter().any(|one| one.r#type == "Finished" && one.status == "True");
+        is_finished || self.has_ended() || self.metadata.deletion_timestamp.is_some()
+    }
+
+    /// Whether all containers of a pod have ended.
+    fn has_ended(&self) -> bool {
+        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+    }
+
+    /// When the last of its containers ended; if none ever started, when it was evicted; and if it is being deleted, when that is over.
     fn last_end(&self) -> Result<Option<Nanos>, String> {
-        let ends =
-            self.status.container_statuses.iter().filter_map(|status| status.state.terminated.as_ref());
-        ends.map(|ended| read("finishedAt", &ended.finished_at))
-            .try_fold(None, |last, end| Ok(last.max(end?)))
+        let deleted = read("deletionTimestamp", &self.metadata.deletion_timestamp)?;
+        if !self.has_ended() {
+            return Ok(deleted);
+        }
+        let mut ends = self.ended().map(|ended| read("finishedAt", &ended.finished_at));
+        let last = ends.try_fold(None, |last: Option<Nanos>, end| Ok::<_, String>(last.max(end?)))?;
+        Ok(last.or(self.condition("DisruptionTarget")?).or(deleted))
+    }
+
+    /// The containers that have ended.
+    fn ended(&self) -> impl Iterator<Item = &Terminated> {
+        let all = self.status.init_container_statuses.iter().chain(&self.status.container_statuses);
+        all.filter_map(|status| status.state.terminated.as_ref())
     }
 
     /// The latest time that the object has.
     pub(super) fn latest(&self) -> Nanos {
         let metadata = [&self.metadata.creation_timestamp, &self.status.start_time];
         let conditions = self.status.conditions.iter().map(|condition| &condition.last_transition_time);
-        let ended =
-            self.status.container_statuses.iter().filter_map(|status| status.state.terminated.as_ref());
-        let all = metadata.into_iter().chain(conditions).chain(ended.map(|ended| &ended.finished_at));
+        let all = metadata.into_iter().chain(conditions).chain(self.ended().map(|ended| &ended.finished_at));
         all.filter_map(|text| time(text.as_deref()?)).max().unwrap_or_default()
     }
 }

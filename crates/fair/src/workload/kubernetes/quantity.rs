@@ -1,8 +1,7 @@
 //! Amounts as Kubernetes writes them.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _};
+use serde_json::Value;
 
 use crate::workload::decimal;
 
@@ -36,38 +35,17 @@ fn suffix<'t>(text: &'t str, suffixes: &[(&str, u32)]) -> Option<(&'t str, u32)>
     suffixes.iter().find_map(|&(name, power)| Some((text.strip_suffix(name)?, power)))
 }
 
-fn wrong<E: Error>(found: impl fmt::Display) -> Result<Quantity, E> {
-    Err(E::custom(format!("expected {EXPECTED}, got {found}")))
-}
-
 impl<'de> Deserialize<'de> for Quantity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Amount;
-        impl Visitor<'_> for Amount {
-            type Value = Quantity;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(EXPECTED)
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Quantity, E> {
-                Quantity::parse(text).map_or_else(|| wrong(format!("\"{}\"", text.escape_debug())), Ok)
-            }
-
+        let (text, found) = match Value::deserialize(deserializer)? {
+            Value::String(text) => (text.clone(), format!("\"{}\"", text.escape_debug())),
             // Numbers without quotes are read, too.
-            fn visit_i64<E: Error>(self, number: i64) -> Result<Quantity, E> {
-                wrong(number)
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<Quantity, E> {
-                Ok(Quantity(u128::from(number) * crate::workload::BILLION))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<Quantity, E> {
-                self.visit_str(&number.to_string())
-            }
-        }
-        deserializer.deserialize_any(Amount)
+            Value::Number(number) => (number.to_string(), number.to_string()),
+            Value::Null => (String::new(), "null".to_owned()),
+            Value::Bool(_) => (String::new(), "a boolean".to_owned()),
+            Value::Array(_) | Value::Object(_) => (String::new(), "more than one value".to_owned()),
+        };
+        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("expected {EXPECTED}, got {found}")))
     }
 }
 

@@ -71,7 +71,10 @@ impl Snapshots {
         let hash = hasher.hash_one(identity(&object));
         let same = |&place: &usize| identity(&objects[place].object) == identity(&object);
         if let Some(&place) = self.places.find(hash, same) {
-            objects[place] = Seen { object, line, until };
+            // Lists may be in any order; what has ended stays so.
+            if object.is_over() || !objects[place].object.is_over() {
+                objects[place] = Seen { object, line, until };
+            }
             return place;
         }
         let place = objects.len();
@@ -80,8 +83,15 @@ impl Snapshots {
         place
     }
 
-    /// The list that was read ends.
-    fn end_list(&mut self) {
+    /// The list that was read ends, whose kind its items have if they do not say another.
+    fn end_list(&mut self, kind: &str) {
+        let kind = kind.strip_suffix("List").unwrap_or(kind);
+        for &place in &self.in_list {
+            let of = &mut self.objects[place].object.kind;
+            if of.is_empty() {
+                kind.clone_into(of);
+            }
+        }
         let in_list = std::mem::take(&mut self.in_list);
         let latest =
             in_list.iter().map(|&place| self.objects[place].object.latest()).max().unwrap_or_default();
@@ -91,14 +101,10 @@ impl Snapshots {
     }
 }
 
-/// What tells two objects apart: the kind and the uid, or the name where nobody kept the uid.
-fn identity(object: &Object) -> (&str, &str, &str, &str) {
+/// What tells two objects apart: the uid, or the name where nobody kept the uid.
+fn identity(object: &Object) -> (&str, &str, &str) {
     let metadata = &object.metadata;
-    if metadata.uid.is_empty() {
-        (&object.kind, "", &metadata.namespace, &metadata.name)
-    } else {
-        (&object.kind, &metadata.uid, "", "")
-    }
+    if metadata.uid.is_empty() { ("", &metadata.namespace, &metadata.name) } else { (&metadata.uid, "", "") }
 }
 
 /// The error of the parser, of a document that begins in the line `first`.
@@ -131,7 +137,7 @@ impl<'de> DeserializeSeed<'de> for Document<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
+        deserializer.deserialize_any(self)
     }
 }
 
@@ -140,6 +146,12 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of pods or workloads, as kubectl get pods -A -o json prints it")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, items: A) -> Result<(), A::Error> {
+        Items { document: &mut self }.visit_seq(items)?;
+        self.found.end_list("");
+        Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
@@ -153,13 +165,16 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
                 "status" => single.status = map.next_value()?,
                 "items" => {
                     is_list = true;
-                    map.next_value_seed(Items { document: &mut self, kind: &single.kind })?;
-                    self.found.end_list();
+                    map.next_value_seed(Items { document: &mut self })?;
                 }
+                // An event of --output-watch-events.
+                "object" => single = map.next_value()?,
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        if !is_list {
+        if is_list {
+            self.found.end_list(&single.kind);
+        } else {
             if Kind::of(&single.kind).is_none() {
                 return Err(A::Error::custom("expected a list with items, or a pod or a workload of Kueue"));
             }
@@ -183,8 +198,6 @@ impl Document<'_, '_> {
 /// The items of a list.
 struct Items<'a, 'd, 'p> {
     document: &'a mut Document<'d, 'p>,
-    /// The kind of the list, which its items have if they do not say another.
-    kind: &'a str,
 }
 
 impl<'de> DeserializeSeed<'de> for Items<'_, '_, '_> {
@@ -203,10 +216,7 @@ impl<'de> Visitor<'de> for Items<'_, '_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(mut object) = items.next_element::<Object>()? {
-            if object.kind.is_empty() {
-                object.kind = self.kind.strip_suffix("List").unwrap_or(self.kind).to_owned();
-            }
+        while let Some(object) = items.next_element::<Object>()? {
             let place = self.document.add::<A::Error>(object, Until::List(Nanos(0)))?;
             self.document.found.in_list.push(place);
         }

@@ -297,3 +297,22 @@ fn drawn_tasks_have_no_options() {
     let error = load(&source, &resources(&["cpu"]), &()).unwrap_err().to_string();
     assert!(error.contains("means nothing where tasks are generated"), "{error}");
 }
+
+#[test]
+fn a_start_beside_a_duration_is_recorded() {
+    let log = read("submit,start,duration,user,cpu\n0,2,3,a,1\n1,4,3,b,2\n", &usual()).unwrap();
+    assert_eq!(log.started.iter().map(|time| time.0 / S).collect::<Vec<_>>(), [2, 4]);
+    assert_eq!(log.peak_use().unwrap(), [units(3)]);
+    // A task that takes no time had a place all the same.
+    let log = read("submit,start,duration,user,cpu\n0,2,3,a,1\n1,9,0,b,7\n", &usual()).unwrap();
+    assert_eq!(log.peak_use().unwrap(), [units(7)]);
+    let some = read("submit,start,duration,user,cpu\n0,2,3,a,1\n1,,3,b,2\n", &usual()).unwrap();
+    assert_eq!((some.tasks.len(), some.peak_use()), (2, None));
+}
+
+/// As pandas writes an index without a name.
+#[test]
+fn a_first_cell_without_a_name_is_no_comment() {
+    let log = read(";submit;duration;user;cpu\n0;0;60;A;1\n", &resources(&["cpu"])).unwrap();
+    assert_eq!(tasks(&log), [(0, 60 * S, "A", vec![units(1)])]);
+}

@@ -243,3 +243,49 @@ fn wrong_objects_are_refused_with_their_place() {
     let rows = read("submit,duration,user,cpu\n0,1,a,1\n", &of_format(LogFormat::Kueue)).unwrap_err();
     assert_eq!(rows, "jobs.csv: expected JSON of the format kueue, found none");
 }
+
+#[test]
+fn pods_end_in_several_ways() {
+    let one = r#"{"cpu": "1"}"#;
+    // Evicted before any container ended.
+    let evicted = pod("e", "ann", 0, Some(30), None, one)
+        .replace("\"Running\"", "\"Failed\"")
+        .replace("\"state\": {\"running\": {}}", "\"state\": {}")
+        .replace("\"type\": \"PodScheduled\"}", "\"type\": \"PodScheduled\"}, {\"type\": \"DisruptionTarget\", \"status\": \"True\", \"lastTransitionTime\": \"2026-01-31T12:10:00Z\"}");
+    // An init container failed, and the others never started.
+    let init = pod("i", "ann", 1, Some(30), Some(400), one)
+        .replace("\"containerStatuses\"", "\"initContainerStatuses\"")
+        .replace("\"Succeeded\"", "\"Failed\"");
+    // Somebody deletes it.
+    let deleted = pod("d", "ann", 2, Some(30), None, one)
+        .replace("\"uid\": \"uid-d\"", "\"uid\": \"uid-d\", \"deletionTimestamp\": \"2026-01-31T12:02:00Z\"");
+    let unknown = pod("u", "ann", 3, Some(30), None, one).replace("\"Running\"", "\"Failed\"");
+    let log = read(&list(&[evicted, init, deleted, unknown]), &usual()).unwrap();
+    let durations: Vec<u64> = log.tasks.iter().map(|task| task.duration.0 / S).collect();
+    assert_eq!(durations, [570, 370, 90]);
+    assert_eq!(said(&log.left_out), ["1 tasks that have ended, nobody knows when"]);
+    assert!(log.censored.is_empty());
+}
+
+#[test]
+fn lists_are_read_as_tools_write_them() {
+    let one = r#"{"cpu": 1.5}"#;
+    let done = pod("a", "ann", 0, Some(30), Some(90), one);
+    let expected = vec![(NOON, 60 * S, "ann", vec![BILLION * 3 / 2])];
+    let bare = done.replace("\"apiVersion\": \"v1\", \"kind\": \"Pod\",", "");
+    let sorted = format!("{{\"items\": [{bare}], \"kind\": \"PodList\"}}");
+    let event = format!("{{\"type\": \"MODIFIED\", \"object\": {done}}}");
+    let null = done.replace("\"labels\"", "\"ownerReferences\": null, \"labels\"");
+    for text in [list(&[done.clone()]), sorted, format!("[{done}]"), event, list(&[null])] {
+        assert_eq!(tasks(&read(&text, &usual()).unwrap()), expected, "{text}");
+    }
+    // What has ended stays so, whatever an older list says.
+    let running = pod("a", "ann", 0, Some(30), None, one);
+    let backwards = format!("{}{}", list(&[done]), list(&[running]));
+    assert_eq!(tasks(&read(&backwards, &usual()).unwrap()), expected);
+    let misspelt = read(&list(&[pod("a", "ann", 0, Some(1), Some(2), one)]), &resources(&["cpu", "gpus"]));
+    assert_eq!(
+        misspelt.unwrap_err(),
+        "jobs.csv: expected resources that somebody needs, and nobody needs gpus"
+    );
+}

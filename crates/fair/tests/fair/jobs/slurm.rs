@@ -62,5 +62,34 @@ fn wrong_accounting_is_refused() {
     );
     assert!(row("7|a|b").starts_with("jobs.csv:2: expected 9 columns as in the header, found 3"));
     let fifo = LogOptions { user: Some("Group".to_owned()), ..usual() };
-    assert!(read(HEADER, &fifo).unwrap_err().contains("a header with a column Group"));
+    assert!(
+        read(HEADER, &fifo)
+            .unwrap_err()
+            .contains("a header with the column Group, as sacct -aXP -o JobID,User")
+    );
+}
+
+#[test]
+fn accounting_of_other_versions_is_read() {
+    let row = |needs: &str| {
+        let text = format!(
+            "{HEADER}7|ann|b|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:09|C|{needs}\n"
+        );
+        read(&text, &usual()).map(|log| (log.resources.join(" "), log.demands[0].to_vec()))
+    };
+    // GPUs by their types only, which count once where both are said.
+    let two = Ok(("cpu gpu".to_owned(), vec![units(1), units(5)]));
+    assert_eq!(row("|cpu=1,gres/gpu:a100=4,gres/gpu:t4=1"), two);
+    assert_eq!(row("|cpu=1,gres/gpu=5,gres/gpu:a100=4,gres/gpu:t4=1"), two);
+    assert!(row("|cpu=1,gres/gpu:a100=many").unwrap_err().contains("expected a list of TRES"));
+    // A name is not quoted, whatever it has in it.
+    let text = "JobIDRaw|JobName|User|Submit|Start|End|AllocTRES\n\
+                7|5\" pipe|ann|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:09|cpu=1\n\
+                8|x|ann|2026-01-31T12:00:00|2026-01-31T18:00:00|2026-01-31T18:00:00|\n";
+    let log = read(text, &usual()).unwrap();
+    assert_eq!(tasks(&log), [(NOON, 9 * S, "ann", vec![units(1)])]);
+    // Cancelled while it waited.
+    assert_eq!(said(&log.left_out), ["1 tasks that never ran"]);
+    let bare = read("7|ann|2026-01-31T12:00:00\n", &usual()).unwrap_err();
+    assert!(bare.contains("as sacct -aXP -o JobID,User,Submit,Start,End,AllocTRES prints it"), "{bare}");
 }

@@ -51,5 +51,28 @@ fn wrong_jobs_are_refused() {
     assert!(
         read(LOG, &other).unwrap_err().contains("expected --user to be one of user, group, queue, partition")
     );
-    assert!(read("; nothing\n", &usual()).unwrap_err().contains("found no line"));
+    assert!(
+        read("; nothing\n", &usual())
+            .unwrap_err()
+            .contains("expected jobs in the Standard Workload Format, found comments only")
+    );
+}
+
+#[test]
+fn parts_of_jobs_are_not_counted_beside_the_whole() {
+    let job = |number: u64, status: u64, wait: i64, run: u64| {
+        format!("{number} 0 {wait} {run} 32 -1 -1 32 -1 -1 {status} 3 1 -1 1 -1 -1 -1\n")
+    };
+    let text = format!("; stopped once\n{}{}{}", job(1, 1, 0, 50), job(1, 2, 0, 20), job(1, 3, 30, 20));
+    let log = read(&text, &usual()).unwrap();
+    assert_eq!((log.tasks.len(), log.peak_use()), (1, Some(vec![units(32)])));
+    assert_eq!(said(&log.left_out), ["2 parts of jobs, which another line has as a whole"]);
+    // Who does not know how long a job waited does not know when it started.
+    let log = read(&format!("; x\n{}{}", job(1, 1, 0, 50), job(2, 1, -1, 50)), &usual()).unwrap();
+    assert_eq!((log.tasks.len(), log.peak_use()), (2, None));
+    // Tabs are as good as spaces.
+    let tabs = format!("; x\n{}", job(1, 1, 0, 50).replace(' ', "\t"));
+    assert_eq!(read(&tabs, &usual()).unwrap().tasks.len(), 1);
+    let short = read("; x\n1 0 0 5\n", &usual()).unwrap_err();
+    assert!(short.contains("expected 18 numbers, found 4"), "{short}");
 }
