@@ -67,8 +67,9 @@ def recommend(
     A half-life is recommended if at least as many users wait less as wait longer, all tasks together
     wait no longer, and users wait at least 5% less on average, each compared with drf.
 
-    To write a log, run sacct -aXP -S 2026-11-01 -E 2026-12-01 -o JobID,User,Submit,Start,End,AllocTRES
-    > jobs.txt for Slurm, or kubectl get pods -A -o json > pods.json for Kubernetes.
+    To write a log, run TZ=UTC sacct -aXP -S 2026-11-01 -E 2026-12-01 -o
+    JobID,User,Submit,Start,End,AllocTRES > jobs.txt for Slurm, or kubectl get pods -A -o json >
+    pods.json for Kubernetes.
 
     Parameters
 
@@ -98,13 +99,17 @@ def recommend(
         Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
         submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.
     user:
-        Column that names the user of a task; not for google2011. Default: user; for alibaba2023 qos,
-        for alibaba2025 app_name.
+        Column that names the user of a task; not for google2011. For swf: user, group, queue or
+        partition. For kubernetes: namespace, serviceaccount or label:KEY. For kueue: queue,
+        clusterqueue, namespace or label:KEY. Default: user; for alibaba2023 qos, for alibaba2025
+        app_name, for kubernetes namespace, for kueue queue.
     resources:
         Columns that count as resources, such as cpu,memory. Default: depends on the format. For csv,
         the default is every column except times, user, and usual names of columns without amounts, such
-        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For the
-        other formats it is all resources that they have.
+        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For slurm
+        it is cpu,memory,gpu, and you can add node. For swf it is cpu, and you can add memory. For
+        kubernetes and kueue it is cpu,memory,gpu, and you can name any resource of Kubernetes. For the
+        others it is all.
     seed:
         Seed of the random number generator, for generate:… only. Default: 1.
     threads:
@@ -153,10 +158,10 @@ def simulate(
         generate:…. Instead of a path you can give the rows: a data frame, an Arrow table or a
         dictionary of columns.
     capacity:
-        Size of the cluster: peak, a part of the mean use such as 70%, or amounts such as cpu=96,mem=512
-        in the units of the log. The peak is the most that the log records in use at one time. The mean
-        use is what the log would use on average if nobody ever waited. Default: peak if the log records
-        when tasks started, else 70%.
+        Size of the cluster: peak, a part of the mean use such as 70%, or amounts such as
+        cpu=96,memory=512 in the units of the log. The peak is the most that the log records in use at
+        one time. The mean use is what the log would use on average if nobody ever waited. Default: peak
+        if the log records when tasks started, else 70%.
     policies:
         Policies to compare, which decide whose task starts next. One of fifo, drf, sdrf, kueue,
         kueue-milli, slurm, karma, all.
@@ -180,13 +185,17 @@ def simulate(
         Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
         submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.
     user:
-        Column that names the user of a task; not for google2011. Default: user; for alibaba2023 qos,
-        for alibaba2025 app_name.
+        Column that names the user of a task; not for google2011. For swf: user, group, queue or
+        partition. For kubernetes: namespace, serviceaccount or label:KEY. For kueue: queue,
+        clusterqueue, namespace or label:KEY. Default: user; for alibaba2023 qos, for alibaba2025
+        app_name, for kubernetes namespace, for kueue queue.
     resources:
         Columns that count as resources, such as cpu,memory. Default: depends on the format. For csv,
         the default is every column except times, user, and usual names of columns without amounts, such
-        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For the
-        other formats it is all resources that they have.
+        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For slurm
+        it is cpu,memory,gpu, and you can add node. For swf it is cpu, and you can add memory. For
+        kubernetes and kueue it is cpu,memory,gpu, and you can name any resource of Kubernetes. For the
+        others it is all.
     seed:
         Seed of the random number generator, for generate:… only. Default: 1.
     threads:
@@ -243,13 +252,17 @@ def sweep(
         Unit of times that are plain numbers. For csv only. A column's name can end in its unit, as
         submit_ms does. Default: the column name's suffix, else s. One of s, ms, us, ns.
     user:
-        Column that names the user of a task; not for google2011. Default: user; for alibaba2023 qos,
-        for alibaba2025 app_name.
+        Column that names the user of a task; not for google2011. For swf: user, group, queue or
+        partition. For kubernetes: namespace, serviceaccount or label:KEY. For kueue: queue,
+        clusterqueue, namespace or label:KEY. Default: user; for alibaba2023 qos, for alibaba2025
+        app_name, for kubernetes namespace, for kueue queue.
     resources:
         Columns that count as resources, such as cpu,memory. Default: depends on the format. For csv,
         the default is every column except times, user, and usual names of columns without amounts, such
-        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For the
-        other formats it is all resources that they have.
+        as job_id, priority or status. For google2011 it is cpu,memory, and you can add disk. For slurm
+        it is cpu,memory,gpu, and you can add node. For swf it is cpu, and you can add memory. For
+        kubernetes and kueue it is cpu,memory,gpu, and you can name any resource of Kubernetes. For the
+        others it is all.
     seed:
         Seed of the random number generator, for generate:… only. Default: 1.
     threads:

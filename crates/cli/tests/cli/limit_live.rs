@@ -108,11 +108,13 @@ fn watching_ends_well_on_ctrl_c() {
     let [first, .., others] = classes_of(&documents[0]) else { panic!("classes, and packets of none") };
     assert_eq!((&first["arriving_bps"], &others["admitted_bps"]), (&0.into(), &0.into()));
     // As a table, with rates; what takes the limits away ends it as well.
-    let child = command(&net.on("show --watch --interval 50ms")).spawn().expect("it was built");
-    thread::sleep(Duration::from_millis(300));
+    let mut child = command(&net.on("show --watch --interval 50ms")).spawn().expect("it was built");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    assert!(lines.any(|line| line.expect("a line").contains("arriving")), "there is a table");
     net.done("detach");
+    lines.for_each(drop);
     let ended = end(child);
-    assert!(ended.stdout.contains("arriving") && ended.status == 2, "{}", ended.stdout);
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(
         ended.stderr.ends_with("has no limits\n") && ended.stderr.lines().count() == 1,
         "{}",
