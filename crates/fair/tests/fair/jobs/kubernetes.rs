@@ -276,7 +276,7 @@ fn lists_are_read_as_tools_write_them() {
     let sorted = format!("{{\"items\": [{bare}], \"kind\": \"PodList\"}}");
     let event = format!("{{\"type\": \"MODIFIED\", \"object\": {done}}}");
     let null = done.replace("\"labels\"", "\"ownerReferences\": null, \"labels\"");
-    for text in [list(&[done.clone()]), sorted, format!("[{done}]"), event, list(&[null])] {
+    for text in [list(std::slice::from_ref(&done)), sorted, format!("[{done}]"), event, list(&[null])] {
         assert_eq!(tasks(&read(&text, &usual()).unwrap()), expected, "{text}");
     }
     // What has ended stays so, whatever an older list says.
