@@ -41,7 +41,7 @@ struct Columns {
     submit: usize,
     start: usize,
     end: usize,
-    /// What was allocated.
+    /// Column of what was allocated, if there is one.
     allocated: Option<usize>,
     /// What a job needs: the first that says something.
     needs: Vec<usize>,
