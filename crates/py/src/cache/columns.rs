@@ -83,7 +83,9 @@ impl RequestColumns for Pieces {
     fn read(&self, first: u64, count: usize, out: &mut Vec<Request>) {
         // Python may write to an array, so that one is read only while this thread has the interpreter.
         Python::attach(|py| {
-            let mut at = self.starts.partition_point(|start| *start <= first) - 1;
+            let Some(mut at) = self.starts.partition_point(|start| *start <= first).checked_sub(1) else {
+                return;
+            };
             let mut skip = first - self.starts[at];
             let mut left = count;
             while left > 0 && at < self.pieces.len() {
