@@ -64,6 +64,7 @@ class Inputs(ExitStack):
         held = request_table(table)
         if held is None:
             return None
+        # The path is good as long as this lives.
         self.callback(lambda: held)
         self.frames.append(held.path)
         return held.path

@@ -90,6 +90,18 @@ pub struct Completion {
 /// Waits that differ by less than this part of the longer one are called the same.
 pub const SAME: f64 = 0.01;
 
+/// Part of the mean wait of users that a policy must save, or nobody would see a difference.
+pub const WORTH: f64 = 0.02;
+
+impl Comparison {
+    /// Whether the gain is not paid by more users than have it, nor by all tasks together: no more users wait longer than less, and the mean wait
+    /// of all tasks is no longer.
+    pub fn costs_no_more(&self) -> bool {
+        self.users_wait_less >= self.users_wait_more
+            && self.wait_mean.0 <= self.baseline_wait_mean.0 * (1.0 + SAME)
+    }
+}
+
 /// A user in both runs.
 #[derive(Clone, Copy)]
 struct Pair<'a> {

@@ -77,6 +77,14 @@ impl LogFacts {
 }
 
 impl ResourceFacts {
+    /// The table of a cluster's resources.
+    pub(crate) fn present(cluster: &[Self], page: &mut Page) {
+        page.table("cluster", "The cluster, in the units of the log", cluster)
+            .col("resource", "resource", |of| of.resource.as_str())
+            .col("capacity", "capacity", |of| of.capacity)
+            .col("mean use if nobody waited", "mean_use", |of| of.mean_use);
+    }
+
     pub(crate) fn of(setup: &Setup<'_>) -> Vec<Self> {
         let (pool, log) = (&setup.pool, setup.pool.log());
         let capacity = pool.capacity.iter().zip(&pool.scale).map(|(&amount, scale)| amount as f64 / scale);

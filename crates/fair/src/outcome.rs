@@ -8,6 +8,9 @@ use crate::setup::{Outcome, Setup};
 use crate::shares::SharesOverTime;
 use crate::tally::{UserTally, jain};
 
+/// Part of all tasks that wait below which the order of users hardly matters.
+pub(crate) const FEW_WAIT: f64 = 0.01;
+
 /// A policy's run, to the end of the last task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyRun {
@@ -41,8 +44,6 @@ pub struct PolicyRun {
     pub users_wait_mean_change: Option<f64>,
     /// Time from the first submission to the last end.
     pub makespan: Nanos,
-    /// Changes of the order of two users who wait as time passed, in a live tree; `None` for a policy that has none, or does not count them.
-    pub live_tree_events: Option<u64>,
     /// Changes of the order of two users who wait as time passed, whatever the policy; `None` if it does not count them.
     pub changes_of_order: Option<u64>,
     /// Starts that passed the task of a user before them.
@@ -143,7 +144,6 @@ pub(crate) fn summary(
             0 => 0.0,
             all => tally.waited_of_first as f64 / all as f64,
         },
-        live_tree_events: events.filter(|_| policy.properties().live_tree),
         changes_of_order: events,
         backfilled: tally.backfilled,
         jain_now: tally.jain_now(),

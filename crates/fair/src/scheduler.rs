@@ -135,15 +135,13 @@ impl<P: Policy, D: Demands> Scheduler<P, D> {
 
     #[inline]
     fn start_next(&mut self, backfill: bool, now: Nanos) -> Option<(u32, D::Task)> {
+        if backfill {
+            self.policy.keep_order(now);
+        }
         let mut user = self.policy.first(now)?;
-        let mut is_first = true;
         while !self.fits(user) {
             if !backfill {
                 return None;
-            }
-            if std::mem::take(&mut is_first) {
-                self.policy.keep_order(now);
-                self.policy.first(now);
             }
             user = self.policy.after(user)?;
         }

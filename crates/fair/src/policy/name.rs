@@ -9,13 +9,11 @@ pub struct Properties {
     pub remembers: bool,
     /// Whether what they had decays with a half-life.
     pub decaying: bool,
-    /// Whether it keeps users in a live tree, which has events.
-    pub live_tree: bool,
 }
 
 impl Properties {
-    const NONE: Self = Self { remembers: false, decaying: false, live_tree: false };
-    const HALF_LIFE: Self = Self { remembers: true, decaying: true, ..Self::NONE };
+    const NONE: Self = Self { remembers: false, decaying: false };
+    const HALF_LIFE: Self = Self { remembers: true, decaying: true };
 }
 
 choices! {
@@ -24,9 +22,9 @@ choices! {
         /// First come, first served.
         Fifo = "fifo" { ..Properties::NONE },
         /// DRF: serves the user with the smallest dominant share first.
-        Drf = "drf" { live_tree: true, ..Properties::NONE },
+        Drf = "drf" { ..Properties::NONE },
         /// SDRF: serves the user with the smallest sum of share and commitment first.
-        Sdrf = "sdrf" { live_tree: true, ..Properties::HALF_LIFE },
+        Sdrf = "sdrf" { ..Properties::HALF_LIFE },
         /// Kueue's admission fair sharing: serves the user with the least decayed usage first.
         Kueue = "kueue" { ..Properties::HALF_LIFE },
         /// Older Kueue, which cuts usage to thousandths of a unit.

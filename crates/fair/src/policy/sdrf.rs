@@ -152,7 +152,7 @@ impl Sdrf {
     }
 
     /// `user`, who holds `held`, has another weight from `now` on: its share counts by that, and everybody's own part is another one. Commitments
-    /// stay the parts of the cluster that they are, rounded down to 2⁻⁴⁴ of the weight, and do not jump. O(n·m) for n users and m resources, and what
+    /// stay the parts of the cluster that they are, rounded down, and do not jump. O(n·m) for n users and m resources, and what
     /// it takes to put those who wait in order.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 
 use trueplane_units::{Nanos, Value as _};
 
-use super::found::Found;
+use super::found::{Candidate, Found};
 use crate::policy::PolicyName;
 use crate::span::Span;
 
@@ -25,9 +25,8 @@ const MINUTE: u64 = 60_000_000_000;
 
 /// The lines for every scheduler with a half-life that helps; that with the half-life is the first of its scheduler.
 pub(super) fn lines(found: &Found) -> Vec<Line> {
-    let helping =
-        found.schedulers().into_iter().filter_map(|policy| found.best_of(policy)).filter(|one| one.helps());
-    let of = |one: &super::found::Candidate| {
+    let helping = found.best().into_iter().filter(|one| one.helps());
+    let of = |one: &Candidate| {
         let Some(half_life) = one.half_life else { return Vec::new() };
         let line = |system, place, line| Line { policy: one.policy, system, place, line };
         match one.policy {

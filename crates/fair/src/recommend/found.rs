@@ -1,16 +1,13 @@
 //! The rows of `fair recommend`.
 
-use trueplane_units::{LongTime, Nanos};
+use trueplane_units::{LongTime, Nanos, Value as _};
 
 use crate::capacity::Capacity;
-use crate::comparison::{Comparison, SAME};
+use crate::comparison::{Comparison, WORTH};
 use crate::facts::{LogFacts, ResourceFacts};
 use crate::outcome::PolicyRun;
 use crate::policy::PolicyName;
 use crate::span::Span;
-
-/// The least part of users' mean wait that must be saved for a change of the scheduler to be worth its trouble.
-pub const WORTH: f64 = 0.05;
 
 /// Findings on one log.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,10 +81,15 @@ impl Candidate {
 
     /// Whether it can be recommended: it saves a part that is worth it, no more users lose than gain, and all tasks together wait no longer.
     pub fn helps(&self) -> bool {
-        let of = &self.against;
-        self.saved().is_some_and(|saved| saved >= WORTH)
-            && of.users_wait_less >= of.users_wait_more
-            && of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME)
+        self.saved().is_some_and(|saved| saved >= WORTH) && self.against.costs_no_more()
+    }
+
+    /// The name for people: `sdrf with a half-life of 7d`.
+    pub fn name(&self) -> String {
+        match self.half_life {
+            Some(half_life) => format!("{} with a half-life of {}", self.policy, half_life.show()),
+            None => self.policy.to_string(),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ impl Study for Recommend {
         had in the long run beside what they are entitled to by weight, and how much stays idle. It names who gains and who loses.
 
         A half-life is recommended if at least as many users wait less as wait longer, all tasks together wait no longer, and users wait at least
-        5% less on average, each compared with drf.
+        2% less on average, each compared with drf.
 
         To write a log, run TZ=UTC sacct -aXP -S 2026-11-01 -E 2026-12-01 -o JobID,User,Submit,Start,End,AllocTRES > jobs.txt for Slurm, or kubectl get pods
         -A -o json > pods.json for Kubernetes.";

@@ -2,14 +2,15 @@
 
 use trueplane_study::report::Cell;
 use trueplane_study::{Measured, Page};
-use trueplane_units::{LongTime, Percent, Value as _};
+use trueplane_units::{LongTime, Percent};
 
 use super::configuration::lines;
 use super::found::{Candidate, Found, Tenant, Tenants};
+use crate::facts::ResourceFacts;
 use crate::outcome::PolicyRun;
 use crate::policy::PolicyName;
 use crate::span::Span;
-use crate::words::long;
+use crate::words::{change, long};
 
 pub(super) fn present(found: &Found, page: &mut Page) {
     found.log.present(page);
@@ -38,17 +39,12 @@ pub(super) fn present(found: &Found, page: &mut Page) {
     configuration(found, page);
     gains(found, page);
     tenants(found, page);
-    cluster(found, page);
+    ResourceFacts::present(&found.cluster, page);
     found.log.present_odd_tasks(page);
 }
 
 fn half_life(span: Option<Span>) -> Option<LongTime> {
     span.map(|span| long(span.get()))
-}
-
-/// A change against drf.
-fn change(part: Option<f64>) -> Cell {
-    part.map_or(Cell::Missing, Cell::Change)
 }
 
 /// A scheduler in the table of candidates.
@@ -118,10 +114,7 @@ fn extremes(found: &Found, page: &mut Page) {
     let count = order.len();
     let rows = order.into_iter().enumerate().filter(|(rank, _)| *rank < MOST || rank + MOST >= count);
     let rows = rows.map(|(_, index)| (&drf.users[index], &users.users[index]));
-    let name = match one.half_life {
-        Some(half_life) => format!("{} with {}", one.policy, half_life.show()),
-        None => one.policy.to_string(),
-    };
+    let name = one.name();
     let title = if count > 2 * MOST {
         format!("Who gains and who loses most under {name}, {MOST} users each")
     } else {
@@ -167,8 +160,7 @@ fn tenants(found: &Found, page: &mut Page) {
 }
 
 fn gains(found: &Found, page: &mut Page) {
-    let best = found.schedulers().into_iter().filter_map(|policy| found.best_of(policy));
-    page.table("gains", "Users who wait less than under drf, and users who wait longer", best)
+    page.table("gains", "Users who wait less than under drf, and users who wait longer", found.best())
         .col("scheduler", "policy", |one| one.policy.name())
         .col("half-life", "half_life_ns", |one| half_life(one.half_life))
         .col("wait less", "users_wait_less", |one| one.against.users_wait_less)
@@ -190,12 +182,4 @@ fn configuration(found: &Found, page: &mut Page) {
             .col("line", "line", |line| line.line.clone())
             .whole();
     }
-}
-
-fn cluster(found: &Found, page: &mut Page) {
-    page.table("cluster", "The cluster, in the units of the log", &found.cluster)
-        .col("resource", "resource", |of| of.resource.as_str())
-        .col("capacity", "capacity", |of| of.capacity)
-        .col("mean use if nobody waited", "mean_use", |of| of.mean_use)
-        .detail();
 }

@@ -3,7 +3,7 @@
 use trueplane_study::Page;
 use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
 
-use super::found::Found;
+use super::found::{Candidate, Found};
 use crate::policy::PolicyName;
 
 /// Nanoseconds of an hour.
@@ -18,28 +18,23 @@ pub(super) fn draw(found: &Found, page: &mut Page) {
 
 /// What every half-life saves, a curve for every scheduler.
 fn saved(found: &Found) -> Plot {
+    let point = |one: &Candidate| Some((one.half_life?.get().0 as f64 / HOUR, one.saved()?));
     let curve = |policy| {
         let of_policy = found.candidates.iter().filter(|one| one.policy == policy);
-        let point =
-            |one: &super::found::Candidate| Some((one.half_life?.get().0 as f64 / HOUR, one.saved()?));
         let points = of_policy.filter_map(point).collect();
         Series { name: format!("{policy}"), points, color: color_of(policy), ..Series::default() }
     };
-    let best =
-        found.recommended().and_then(|one| Some((one, (one.half_life?.get().0 as f64 / HOUR, one.saved()?))));
     let mut series: Vec<Series> = found.schedulers().into_iter().map(curve).collect();
-    if let Some((_, point)) = best {
-        series.push(Series {
-            name: "recommended".to_owned(),
-            points: vec![point],
-            // After those of all policies.
-            color: Some(PolicyName::ALL.len()),
-            ..Series::default()
-        });
-    }
+    series.extend(found.recommended().and_then(point).map(|point| Series {
+        name: "recommended".to_owned(),
+        points: vec![point],
+        // After those of all policies.
+        color: Some(PolicyName::ALL.len()),
+        ..Series::default()
+    }));
     Plot {
         id: "saved".to_owned(),
-        title: "What of users' mean wait under drf each half-life saves".to_owned(),
+        title: "How much of users' mean wait under drf each half-life saves".to_owned(),
         note: "The mean over users of the mean wait of their tasks. Below zero they wait longer than under drf, which remembers nothing."
             .to_owned(),
         x: Axis { label: "half-life (hours)".to_owned(), unit: Unit::Plain, log: true },

@@ -8,12 +8,14 @@ use super::options::Options;
 use crate::Memory;
 use crate::capacity::Capacity;
 use crate::comparison::compare;
+use crate::engine::Started;
 use crate::facts::{LogFacts, ResourceFacts};
 use crate::order::make;
 use crate::outcome::{PolicyRun, change, summary};
 use crate::policy::PolicyName;
 use crate::setup::Setup;
 use crate::span::Span;
+use crate::tally::Sink;
 use crate::weights::UserWeights;
 use crate::workload::JobLog;
 
@@ -82,44 +84,37 @@ pub fn on_log(
 }
 
 /// The policies with a half-life.
-pub(super) fn decaying() -> impl Iterator<Item = PolicyName> {
+fn decaying() -> impl Iterator<Item = PolicyName> {
     PolicyName::ALL.iter().copied().filter(|policy| policy.properties().decaying)
 }
 
-/// Runs one scheduler; `waits` gets the waits of every user's tasks, in ns.
+/// Runs one scheduler, and tells the tasks that start to `sink`.
 fn one_run(
     setup: &Setup<'_>,
     (policy, half_life): Case,
-    waits: Option<&mut Vec<Vec<u64>>>,
+    sink: Option<Sink<'_>>,
     observer: &dyn Observer,
 ) -> Result<PolicyRun, Error> {
     let memory = half_life.map(|half_life| Memory::half_life(half_life.get())).transpose();
     let memory = memory.map_err(|error| Error::Parameters(format!("--half-life: {error}")))?;
     let order = make(policy, &setup.cluster, &setup.pool.scale, memory.unwrap_or_default())?;
-    let outcome = match waits {
-        None => setup.run(order, None, observer)?,
-        Some(waits) => {
-            let keep = |task: &crate::engine::Started| {
-                waits[task.user as usize].push(task.start.since(task.submitted).0);
-                Ok(())
-            };
-            let outcome = setup.run(order, Some(Box::new(keep)), observer)?;
-            return Ok(summary(policy, setup, outcome).0);
-        }
-    };
-    Ok(summary(policy, setup, outcome).0)
+    Ok(summary(policy, setup, setup.run(order, sink, observer)?).0)
 }
 
 /// drf and the best half-life of every policy, user by user.
 fn tenants(setup: &Setup<'_>, found: &Found, observer: &dyn Observer) -> Result<Vec<Tenants>, Error> {
-    let best = found.schedulers().into_iter().filter_map(|policy| found.best_of(policy));
+    let best = found.best().into_iter();
     let shown: Vec<Case> =
         std::iter::once((PolicyName::Drf, None)).chain(best.map(|one| (one.policy, one.half_life))).collect();
     observer.stage("looking at every user", found.log.tasks * shown.len() as u64);
     let logged = logged_waits(setup.pool.log());
     cases::over(&shown, observer, |&case| {
         let mut waits = vec![Vec::new(); setup.cluster.users()];
-        let run = one_run(setup, case, Some(&mut waits), observer)?;
+        let keep = |task: &Started| {
+            waits[task.user as usize].push(task.start.since(task.submitted).0);
+            Ok(())
+        };
+        let run = one_run(setup, case, Some(Box::new(keep)), observer)?;
         let weights: f64 = run.users.iter().map(|user| f64::from(user.weight)).sum();
         let users = run.users.into_iter().zip(waits).zip(&found.baseline.users).enumerate();
         let users = users.map(|(index, ((user, mut waits), before))| Tenant {

@@ -1,31 +1,19 @@
 //! The verdict of `fair recommend`.
 
 use trueplane_study::Page;
-use trueplane_units::{Percent, Value as _};
+use trueplane_units::Percent;
 
 use super::configuration::lines;
-use super::found::{Candidate, Found, WORTH};
+use super::found::{Candidate, Found};
 use crate::capacity::Capacity;
-use crate::outcome::change;
-
-/// Part of all tasks that wait below which the order of users hardly matters.
-const FEW_WAIT: f64 = 0.01;
+use crate::comparison::WORTH;
+use crate::outcome::{FEW_WAIT, change};
 
 pub(super) fn warn(found: &Found, page: &mut Page) {
     let drf = &found.baseline;
-    let started = drf.tasks - drf.skipped;
-    if started == 0 {
-        page.warn(format!(
-            "All {} tasks are larger than the cluster: nothing ran. Give more --capacity.",
-            drf.tasks
-        ));
-        return;
-    }
     if drf.skipped > 0 {
-        page.warn(format!(
-            "{} of {} tasks are larger than the cluster and were skipped.",
-            drf.skipped, drf.tasks
-        ));
+        let (skipped, tasks) = (drf.skipped, drf.tasks);
+        page.warn(format!("{skipped} of {tasks} tasks are larger than the cluster and were skipped."));
     }
 }
 
@@ -41,7 +29,7 @@ fn no_answer(found: &Found) -> String {
     let logged = logged
         .map_or(String::new(), |wait| format!(", though users' tasks waited {wait} on average in the log"));
     format!(
-        "No answer: only {} of {} tasks wait on this cluster under drf{logged}. Whose turn it is cannot matter then.",
+        "No answer: only {} of {} tasks wait on this cluster under drf{logged}. The order of users cannot matter then.",
         drf.waited,
         drf.tasks - drf.skipped
     )
@@ -54,13 +42,6 @@ fn less_capacity(found: &Found) -> &'static str {
         _ => {
             "less --capacity, such as 70%: the simulated cluster is one pool without nodes, and needs less than a real one"
         }
-    }
-}
-
-fn name(one: &Candidate) -> String {
-    match one.half_life {
-        Some(half_life) => format!("{} with a half-life of {}", one.policy, half_life.show()),
-        None => one.policy.to_string(),
     }
 }
 
@@ -92,6 +73,9 @@ fn but(one: &Candidate) -> Option<String> {
 
 /// The most important sentence first: the recommendation, who pays for it, and what the others come to.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
+    if found.baseline.skipped == found.baseline.tasks {
+        return vec!["Nothing ran: every task is larger than the cluster.".to_owned()];
+    }
     if hardly_waits(found) {
         return vec![no_answer(found)];
     }
@@ -101,7 +85,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
             let of = &best.against;
             sentences.push(format!(
                 "{} {}: of {} users {} wait less than under drf, and {} longer.",
-                name(best),
+                best.name(),
                 saves(best),
                 found.log.users,
                 of.users_wait_less,
@@ -122,12 +106,15 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     let recommended = found.recommended().map(|one| one.policy);
     let others = found.best().into_iter().filter(|one| Some(one.policy) != recommended);
     sentences
-        .extend(others.map(|one| format!("{} {}{}.", name(one), saves(one), but(one).unwrap_or_default())));
+        .extend(others.map(|one| format!("{} {}{}.", one.name(), saves(one), but(one).unwrap_or_default())));
     sentences
 }
 
 /// The lines to set.
 pub(super) fn advice(found: &Found) -> String {
+    if found.baseline.skipped == found.baseline.tasks {
+        return "Give more --capacity.".to_owned();
+    }
     if found.log.users < 2 {
         return "Take the log of a cluster that several users share.".to_owned();
     }
@@ -140,7 +127,7 @@ pub(super) fn advice(found: &Found) -> String {
             let line = line.map_or(String::new(), |line| format!(" ({line})"));
             format!(
                 "Set a half-life: {} is best{line}. The lines for every scheduler are in the table below.",
-                name(best)
+                best.name()
             )
         }
         None => "Keep a scheduler that remembers nothing: no half-life helps on this log.".to_owned(),

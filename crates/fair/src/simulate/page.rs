@@ -9,8 +9,9 @@ use super::options::Options;
 use super::verdict::best;
 use crate::comparison::{Change, Comparison, Group};
 use crate::delta::DeltaPerSecond;
+use crate::facts::ResourceFacts;
 use crate::outcome::{PolicyRun, UserRun};
-use crate::words::long;
+use crate::words::{change, long};
 
 pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     facts(options, found, page);
@@ -26,7 +27,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     waits(found, page);
     gains(found, page);
     used(options, found, page);
-    cluster(found, page);
+    ResourceFacts::present(&found.cluster, page);
     found.log.present_odd_tasks(page);
     runs(found, page);
     groups(found, page);
@@ -51,18 +52,6 @@ fn facts(options: &Options, found: &Found, page: &mut Page) {
     if !found.comparisons.is_empty() {
         page.fact("compared with", "baseline", Cell::name(found.baseline));
     }
-}
-
-fn cluster(found: &Found, page: &mut Page) {
-    page.table("cluster", "The cluster, in the units of the log", &found.cluster)
-        .col("resource", "resource", |of| of.resource.as_str())
-        .col("capacity", "capacity", |of| of.capacity)
-        .col("mean use if nobody waited", "mean_use", |of| of.mean_use);
-}
-
-/// A change against the baseline.
-fn change(part: Option<f64>) -> Cell {
-    part.map_or(Cell::Missing, Cell::Change)
 }
 
 fn waits(found: &Found, page: &mut Page) {

@@ -4,7 +4,7 @@ use trueplane_study::prose::join;
 use trueplane_units::{LongTime, Percent};
 
 use super::found::Found;
-use crate::comparison::{Comparison, SAME};
+use crate::comparison::{Comparison, SAME, WORTH};
 use crate::outcome::{PolicyRun, change};
 use crate::policy::PolicyName;
 use crate::words::long;
@@ -109,16 +109,11 @@ fn on_one(run: &PolicyRun) -> String {
     )
 }
 
-/// Part of the mean wait of users that a policy must save, or nobody would see a difference.
-const WORTH: f64 = 0.02;
-
 /// The policy under which users wait least, by so much of their mean wait less than under the baseline, if that is worth a change: no more
 /// users lose than gain, and all tasks together wait no longer.
 pub(super) fn best(found: &Found) -> Option<(&Comparison, f64)> {
-    let helps = |of: &&Comparison| {
-        of.users_wait_less >= of.users_wait_more && of.wait_mean.0 <= of.baseline_wait_mean.0 * (1.0 + SAME)
-    };
-    let saved = found.comparisons.iter().filter(helps).filter_map(|of| Some((of, saved(found, of.policy)?)));
+    let helping = found.comparisons.iter().filter(|of| of.costs_no_more());
+    let saved = helping.filter_map(|of| Some((of, saved(found, of.policy)?)));
     saved.filter(|(_, saved)| *saved >= WORTH).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 

@@ -6,10 +6,8 @@ use trueplane_units::Percent;
 
 use super::found::Found;
 use super::options::Options;
+use crate::outcome::FEW_WAIT;
 use crate::workload::{Cut, Partial};
-
-/// Part of all tasks that wait below which the order of users hardly matters.
-const FEW_WAIT: f64 = 0.01;
 
 /// Fewest tasks of a user whose numbers are more than chance.
 const FEWEST_TASKS: u64 = 5;

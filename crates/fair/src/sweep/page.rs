@@ -1,11 +1,11 @@
 //! What people see of `fair sweep`: figures 4.9 and 4.11 of the thesis.
 
-use trueplane_study::report::{Axis, Cell, Plot, Series, Unit};
+use trueplane_study::report::{Axis, Plot, Series, Unit};
 use trueplane_study::{Measured, Page};
 use trueplane_units::Percent;
 
 use super::found::{Found, Row, Size};
-use crate::words::long;
+use crate::words::{change, long};
 
 pub(super) fn present(found: &Found, page: &mut Page) {
     found.log.present(page);
@@ -26,7 +26,6 @@ pub(super) fn present(found: &Found, page: &mut Page) {
 }
 
 fn rows(found: &Found, page: &mut Page) {
-    let change = |part: Option<f64>| part.map_or(Cell::Missing, Cell::Change);
     let title =
         "SDRF against DRF, for every size of the cluster (part of the mean use) and every δ per second";
     page.table("sweep", title, &found.rows)

@@ -72,7 +72,7 @@ pub fn on_log(
 
 fn row(capacity: Part, delta: DeltaPerSecond, drf: &PolicyRun, sdrf: &PolicyRun) -> Row {
     let against = compare(drf, sdrf);
-    let events = sdrf.live_tree_events.unwrap_or_default();
+    let events = sdrf.changes_of_order.unwrap_or_default();
     Row {
         capacity,
         delta,

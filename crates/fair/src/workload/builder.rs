@@ -109,7 +109,7 @@ impl Builder {
     }
 
     /// The task of `index` outlasts the log; its duration ends there.
-    pub(super) fn is_censored(&mut self, index: u32) {
+    pub(super) fn censor(&mut self, index: u32) {
         self.task(index).duration.0 |= CENSORED;
     }
 

@@ -84,14 +84,9 @@ pub(super) fn read(
             let processors = processors.unwrap_or(0);
             *amount_of = if number == 0 { processors } else { memory(&rows, processors)? };
         }
-        if matches!(rows.cell(STATUS), b"2" | b"3" | b"4") {
-            builder.leave_out(PARTS);
-            if !rows.advance()? {
-                break;
-            }
-            continue;
-        }
+        let is_part = matches!(rows.cell(STATUS), b"2" | b"3" | b"4");
         match (run, builder.demand(&amounts)) {
+            _ if is_part => builder.leave_out(PARTS),
             (None, _) => builder.leave_out(NEVER_RAN),
             (Some(_), None) => builder.leave_out(NEED_NOTHING),
             (Some(duration), Some(demand)) => {

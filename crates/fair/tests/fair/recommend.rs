@@ -120,13 +120,17 @@ fn a_cluster_on_which_nobody_waits_needs_no_memory() {
     let options = options("cpu=5", "1h");
     let found = recommend(&log, &options);
     let shown = report::<Recommend>(&options, &found);
-    let expected = "No answer: only 0 of 5 tasks wait on this cluster under drf, though users' tasks waited 7.25s on average in the log. Whose turn it is cannot matter then.";
+    let expected = "No answer: only 0 of 5 tasks wait on this cluster under drf, though users' tasks waited 7.25s on average in the log. The order of users cannot matter then.";
     assert_eq!(shown.verdict, [expected]);
     assert!(shown.advice.starts_with("Give less --capacity, such as 70%"), "{}", shown.advice);
     assert_eq!(found.recommended(), None);
     // All that the log used at one time was one unit.
     let peak = Options { capacity: None, ..options };
     assert_eq!(recommend(&log, &peak).cluster[0].capacity, 1.0);
+    let tiny = Options { capacity: Capacity::parse("cpu=0.5").ok(), ..peak };
+    let shown = report::<Recommend>(&tiny, &recommend(&log, &tiny));
+    assert_eq!(shown.verdict, ["Nothing ran: every task is larger than the cluster."]);
+    assert_eq!((shown.advice.as_str(), shown.warnings.len()), ("Give more --capacity.", 1));
 }
 
 #[test]

@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 use trueplane_trace::{Fields, InMemory, Request, RequestColumns};
 use trueplane_units::Nanos;
 
+use crate::arrays::check_length;
+
 /// A column, whose array Python keeps.
 type Column = Py<PyArray1<u64>>;
 
@@ -28,15 +30,15 @@ impl RequestTable {
         fetch_unit: u64,
         guesses_time_unit: bool,
     ) -> PyResult<Self> {
-        let mut first = 0;
+        let mut rows = 0;
         let mut starts = Vec::new();
         for (times, keys, sizes, fetches) in &pieces {
             let length = keys.bind(py).len()?;
             for column in [times, sizes, fetches].into_iter().flatten() {
-                crate::arrays::check_length("columns", column.bind(py).len()?, length, false)?;
+                check_length("columns", column.bind(py).len()?, length, false)?;
             }
-            starts.push(first);
-            first += length as u64;
+            starts.push(rows);
+            rows += length as u64;
         }
         let fields = pieces.first().map_or(Fields::default(), |(times, _, sizes, fetches)| Fields {
             time: times.is_some(),
@@ -44,7 +46,7 @@ impl RequestTable {
             fetch: fetches.is_some(),
         });
         let columns =
-            Pieces { pieces, starts, length: first, fields, time_unit, fetch_unit, guesses_time_unit };
+            Pieces { pieces, starts, length: rows, fields, time_unit, fetch_unit, guesses_time_unit };
         Ok(Self(InMemory::new(Arc::new(columns))))
     }
 

@@ -202,7 +202,7 @@ fn add(
         .push_started(task, start, row)
         .ok_or_else(|| "expected fewer than 2^32 tasks, found more".to_owned())?;
     if times.end.is_none() {
-        builder.is_censored(index);
+        builder.censor(index);
         builder.cut(Partial::End);
     }
     Ok(())

@@ -219,7 +219,6 @@ impl Object {
             }
             Kind::Workload => (self.condition("Admitted")?, self.condition("Finished")?),
         };
-        // What was evicted, or failed before it began, has an end only.
         Ok(Times { submitted, start, end })
     }
 
