@@ -65,7 +65,7 @@ def recommend(
     loses.
 
     A half-life is recommended if at least as many users wait less as wait longer, all tasks together
-    wait no longer, and users wait at least 5% less on average, each compared with drf.
+    wait no longer, and users wait at least 2% less on average, each compared with drf.
 
     To write a log, run TZ=UTC sacct -aXP -S 2026-11-01 -E 2026-12-01 -o
     JobID,User,Submit,Start,End,AllocTRES > jobs.txt for Slurm, or kubectl get pods -A -o json >
