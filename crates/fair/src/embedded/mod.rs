@@ -17,9 +17,8 @@ use crate::{Cluster, ClusterError, Demands, Memory, Scheduler};
 ///
 /// Tasks have names, which are numbers that the caller chooses; a name may come again when its task has ended. Time is the caller's, in
 /// nanoseconds from any fixed moment, and does not go back; [`rebase`](SdrfScheduler::rebase) says that the clock has been set. No call that
-/// returns an error changes anything. Users may join and leave and the capacity may change at any time. The weight of a user stays: another
-/// weight would change the part of every user, and with it the whole order, so that there is no cheap way to change it. A user who holds nothing costs the others only its part,
-/// and keeps its commitments; a user who leaves has none any more. A call that names a user who has not joined returns
+/// returns an error changes anything. Users may join and leave, and the capacity and weights may change at any time. A user who holds nothing
+/// costs the others only its part, and keeps its commitments; a user who leaves has none any more. A call that names a user who has not joined returns
 /// [`ScheduleError::UnknownUser`].
 ///
 /// Cost: as [`Scheduler`], and O(log t) for t tasks. Memory: a task, its name twice, and what it needs.
@@ -33,6 +32,9 @@ pub struct SdrfScheduler {
     running: BTreeMap<u64, (u32, Task)>,
     now: Nanos,
 }
+
+/// Tickets of the caller are below this.
+const TICKETS: u64 = 1 << 62;
 
 /// A task and what it needs.
 #[derive(Clone, Debug)]
@@ -109,6 +111,12 @@ pub enum ScheduleError {
         /// Capacity that was given, in units.
         found: u64,
     },
+    /// A ticket that is too large, or that another task of the user has.
+    #[error("expected a ticket below 2^62 that no other task of the user has, found {0}")]
+    Ticket(u64),
+    /// A task that is said to run, for which there is no room.
+    #[error("expected a task that fits what is free, found task {0}, which needs more")]
+    NoRoom(u64),
     /// The user cannot join or leave, or the cluster cannot have this capacity.
     #[error(transparent)]
     Cluster(#[from] ClusterError),
@@ -173,6 +181,57 @@ impl SdrfScheduler {
     ///
     /// Time went back, nobody has joined as `user`, a task of that name waits or runs, or it could never run.
     pub fn submit(&mut self, user: u32, task: u64, needs: &[u64], now: Nanos) -> Result<(), ScheduleError> {
+        self.check_new(user, task, needs, now)?;
+        self.tell(now);
+        self.waiting.insert(task, user);
+        self.scheduler.submit(user, Task { name: task, needs: needs.into() }, now);
+        Ok(())
+    }
+
+    /// Does the same as [`submit`](SdrfScheduler::submit) with a `ticket` of the caller: where users are equal, the one whose next task has
+    /// the smallest ticket is first, and the tasks of a user start in the order of their tickets. Two processes that see the same tasks in
+    /// different orders so agree on who is next. Use this for every task or for none. O(t) for the t tasks of `user` with a larger ticket.
+    ///
+    /// # Errors
+    ///
+    /// As [`submit`](SdrfScheduler::submit); or the ticket is 2⁶² or more, or that of another task of `user` that waits.
+    pub fn submit_with_ticket(
+        &mut self,
+        user: u32,
+        task: u64,
+        needs: &[u64],
+        ticket: u64,
+        now: Nanos,
+    ) -> Result<(), ScheduleError> {
+        self.check_new(user, task, needs, now)?;
+        if ticket >= TICKETS || self.scheduler.has_ticket(user, ticket) {
+            return Err(ScheduleError::Ticket(ticket));
+        }
+        self.tell(now);
+        self.waiting.insert(task, user);
+        self.scheduler.submit_with_ticket(user, Task { name: task, needs: needs.into() }, ticket, now);
+        Ok(())
+    }
+
+    /// A task that needs `needs` runs for `user` from now on, though it was not its turn: it was found running, as after a restart.
+    ///
+    /// # Errors
+    ///
+    /// As [`submit`](SdrfScheduler::submit); or it needs more than is free ([`ScheduleError::NoRoom`]; first
+    /// [raise](SdrfScheduler::set_capacity) the capacity).
+    pub fn adopt(&mut self, user: u32, task: u64, needs: &[u64], now: Nanos) -> Result<(), ScheduleError> {
+        self.check_new(user, task, needs, now)?;
+        let adopted = Task { name: task, needs: needs.into() };
+        if !self.scheduler.adopt(user, &adopted, now) {
+            return Err(ScheduleError::NoRoom(task));
+        }
+        self.tell(now);
+        self.running.insert(task, (user, adopted));
+        Ok(())
+    }
+
+    /// Whether a new task may come.
+    fn check_new(&self, user: u32, task: u64, needs: &[u64], now: Nanos) -> Result<(), ScheduleError> {
         self.check(now)?;
         self.known(user)?;
         let cluster = self.scheduler.cluster();
@@ -186,9 +245,6 @@ impl SdrfScheduler {
         if self.waiting.contains_key(&task) || self.running.contains_key(&task) {
             return Err(ScheduleError::NameTaken(task));
         }
-        self.tell(now);
-        self.waiting.insert(task, user);
-        self.scheduler.submit(user, Task { name: task, needs: needs.into() }, now);
         Ok(())
     }
 
@@ -253,6 +309,25 @@ impl SdrfScheduler {
     pub fn rebase(&mut self, now: Nanos) {
         self.scheduler.rebase(now);
         self.now = now;
+    }
+
+    /// Commitments are forgotten by `memory` from `now` on, with another half-life for instance; they stay what they are at `now`. Without a
+    /// memory there are none, and this is DRF. O(n·m) for n users and m resources, and what it takes to put those who wait in order.
+    ///
+    /// # Errors
+    ///
+    /// Time went back.
+    pub fn set_memory(&mut self, memory: Option<Memory>, now: Nanos) -> Result<(), ScheduleError> {
+        self.check(now)?;
+        self.scheduler.set_memory(memory, now);
+        self.memory = memory;
+        self.tell(now);
+        Ok(())
+    }
+
+    /// By what commitments are forgotten; `None` if there are none.
+    pub fn memory(&self) -> Option<Memory> {
+        self.memory
     }
 
     /// `user` has another weight from `now` on. Call [`next`](SdrfScheduler::next) after it.
@@ -378,6 +453,17 @@ impl SdrfScheduler {
         self.known(user)?;
         let commitment = |resource| self.scheduler.policy().commitment(user, resource);
         Ok((0..self.cluster().resources()).map(commitment).collect())
+    }
+
+    /// The users who have tasks that wait, the one whose task is next first. O(n log n) for n of them.
+    ///
+    /// # Errors
+    ///
+    /// Time went back.
+    pub fn order(&mut self, now: Nanos) -> Result<Vec<u32>, ScheduleError> {
+        self.check(now)?;
+        self.tell(now);
+        Ok(self.scheduler.order(now))
     }
 
     /// The last time told; zero at first.

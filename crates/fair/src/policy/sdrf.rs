@@ -77,6 +77,12 @@ impl Sdrf {
         above.max(0.0) * f64::from(self.cluster.weight_or_zero(user)) / WHOLE as f64
     }
 
+    /// The users who wait at `now`, the one whose task is next first. O(n log n) for n of them.
+    pub(crate) fn order(&mut self, now: Nanos) -> Vec<u32> {
+        let instant = self.instant(now);
+        self.waiting.order(instant)
+    }
+
     /// Nothing happens, but time passes until `now`. O(1) while nobody changes places.
     pub(crate) fn pass(&mut self, now: Nanos) {
         let instant = self.instant(now);
@@ -89,6 +95,28 @@ impl Sdrf {
     pub(crate) fn rebase(&mut self, now: Nanos) {
         let Some(growth) = &mut self.growth else { return };
         let (before, after) = growth.rebase(now);
+        self.change_clock(before, after);
+    }
+
+    /// Commitments are forgotten by `memory` from `now` on; they do not jump. Without a memory there are none. O(n·m) for n users and m
+    /// resources, and what it takes to put those who wait in order.
+    pub(crate) fn set_memory(&mut self, memory: Option<Memory>, now: Nanos) {
+        let before = self.instant(now);
+        let remembered = self.growth.is_some();
+        self.growth = memory.map(Growth::new);
+        let after = self.growth.as_mut().map_or(1, |growth| growth.rebase(now).1);
+        if !remembered || memory.is_none() {
+            // What is held above a user's part counts from now on.
+            for cell in 0..self.offsets.len() {
+                self.offsets[cell] = -i128::from(self.overuse(self.shares[cell])) * after as i128;
+            }
+            return self.rebuild(after);
+        }
+        self.change_clock(before, after);
+    }
+
+    /// The instant that was `before` is `after` from here on.
+    fn change_clock(&mut self, before: u128, after: u128) {
         let (before, after) = (before as i128, after as i128);
         for cell in 0..self.offsets.len() {
             let offset = self.offsets[cell];

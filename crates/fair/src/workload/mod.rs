@@ -27,7 +27,7 @@ mod csv;
 mod decimal;
 mod generate;
 mod google;
-mod kubernetes;
+pub mod kubernetes;
 mod load;
 mod log;
 mod options;

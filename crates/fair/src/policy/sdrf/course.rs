@@ -38,6 +38,11 @@ impl Course {
         Self { ticket, lines: kept }
     }
 
+    /// The place in the order of courses at `now`: the least is first.
+    pub(super) fn place(&self, now: u128) -> (i128, u64) {
+        (self.at(now), self.ticket)
+    }
+
     fn at(&self, now: u128) -> i128 {
         self.lines.iter().map(|line| line.at(now)).max().unwrap_or(0)
     }
@@ -53,7 +58,7 @@ impl Curve for Course {
     type Instant = u128;
 
     fn beats(&self, other: &Self, now: u128) -> bool {
-        (self.at(now), self.ticket) < (other.at(now), other.ticket)
+        self.place(now) < other.place(now)
     }
 
     /// The least priority is first: this course is below the other one until one of its lines reaches the line that is the other's maximum now. The

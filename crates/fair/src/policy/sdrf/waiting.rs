@@ -83,6 +83,23 @@ impl Waiting {
         }
     }
 
+    /// All users who wait, the first one first.
+    pub(super) fn order(&mut self, instant: u128) -> Vec<u32> {
+        match self {
+            Self::First(tournament, _) => {
+                let users = 0..tournament.positions();
+                let mut order: Vec<_> =
+                    users.filter_map(|user| Some((tournament.curve(user)?.place(instant), user))).collect();
+                order.sort_unstable();
+                order.into_iter().map(|(_, user)| user).collect()
+            }
+            Self::Ordered(tree, _) => {
+                let first = tree.first(instant);
+                std::iter::successors(first, |&user| tree.after(user)).collect()
+            }
+        }
+    }
+
     pub(super) fn advance(&mut self, instant: u128) {
         if let Self::Ordered(tree, _) = self {
             tree.advance(instant);

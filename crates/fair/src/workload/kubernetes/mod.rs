@@ -5,10 +5,12 @@
 //! the last counts.
 //!
 //! 1. `quantity`: amounts such as `500m` and `2Gi`.
-//! 2. `object`: what is read of an object, and what a pod needs.
-//! 3. `snapshots`: objects by their uid, in the order in which they are first seen.
-//! 4. Here: what the log makes of them.
+//! 2. `needs`: what a pod needs of its node.
+//! 3. `object`: what is read of an object.
+//! 4. `snapshots`: objects by their uid, in the order in which they are first seen.
+//! 5. Here: what the log makes of them.
 
+mod needs;
 mod object;
 mod quantity;
 mod snapshots;
@@ -20,7 +22,9 @@ use trueplane_units::Nanos;
 use super::builder::{Builder, MOST_AMOUNT, whole};
 use super::{JobLog, LogFormat, LogOptions, Partial, Task};
 use crate::workload::reading::{NEED_NOTHING, NEVER_RAN, Progress};
-use object::{Amounts, Kind, Object, Times};
+pub use needs::{Amounts, Container, Resources, pod_needs};
+use object::{Kind, Object, Times};
+pub use quantity::Quantity;
 use snapshots::{Seen, Snapshots, Until};
 
 const BACKWARDS: &str = "tasks whose times run backwards";

@@ -1,14 +1,13 @@
-//! What is read of a pod or a workload, and what it needs.
+//! What is read of a pod or a workload.
 //!
-//! Sources: the API reference of Kubernetes (Pod v1), its page "Sidecar Containers", section "Resource sharing within containers", and "Pod
-//! Overhead"; the API reference of Kueue (Workload v1beta1 and v1beta2).
+//! Sources: the API reference of Kubernetes (Pod v1); the API reference of Kueue (Workload v1beta1 and v1beta2).
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 use trueplane_units::Nanos;
 
-use super::quantity::Quantity;
+use super::needs::{Amounts, Container, Resources, add, pod_needs};
 use crate::workload::MOST_TIME;
 
 /// The kind of the objects that are tasks.
@@ -27,9 +26,6 @@ impl Kind {
         }
     }
 }
-
-/// Amounts by the names of resources.
-pub(super) type Amounts = BTreeMap<String, Quantity>;
 
 /// When an object was submitted, started and ended, as far as it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,19 +86,6 @@ pub(super) struct Spec {
     pub(super) queue_name: Option<String>,
     #[serde(deserialize_with = "or_default")]
     pod_sets: Vec<PodSet>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Container {
-    resources: Option<Resources>,
-    restart_policy: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Resources {
-    requests: Option<Amounts>,
 }
 
 /// Pods that are alike.
@@ -267,51 +250,9 @@ impl Object {
 }
 
 impl Spec {
-    /// What a pod needs of its node: its containers and sidecars together, or an init container with the sidecars before it, whichever is more.
     fn pod_needs(&self) -> Amounts {
-        let (mut sidecars, mut most) = (Amounts::new(), Amounts::new());
-        for container in &self.init_containers {
-            let mut with = sidecars.clone();
-            add(&mut with, container.requests(), 1);
-            if container.restart_policy.as_deref() == Some("Always") {
-                sidecars = with;
-            } else {
-                raise(&mut most, with);
-            }
-        }
-        let mut together = sidecars;
-        self.containers.iter().for_each(|container| add(&mut together, container.requests(), 1));
-        raise(&mut most, together);
-        // What the whole pod asks for takes the place of what its containers do.
-        let whole = self.resources.iter().filter_map(|whole| whole.requests.as_ref()).flatten();
-        most.extend(whole.map(|(name, amount)| (name.clone(), *amount)));
-        if let Some(overhead) = &self.overhead {
-            add(&mut most, overhead, 1);
-        }
-        most
-    }
-}
-
-impl Container {
-    fn requests(&self) -> &Amounts {
-        static NOTHING: Amounts = Amounts::new();
-        self.resources.as_ref().and_then(|resources| resources.requests.as_ref()).unwrap_or(&NOTHING)
-    }
-}
-
-/// Adds `amounts` so many times.
-fn add(to: &mut Amounts, amounts: &Amounts, times: u32) {
-    for (name, amount) in amounts {
-        let sum = to.entry(name.clone()).or_default();
-        sum.0 = sum.0.saturating_add(amount.0.saturating_mul(times.into()));
-    }
-}
-
-/// Takes the larger amount of each resource.
-fn raise(to: &mut Amounts, amounts: Amounts) {
-    for (name, amount) in amounts {
-        let most = to.entry(name).or_default();
-        most.0 = most.0.max(amount.0);
+        let whole = self.resources.as_ref().and_then(Resources::requests);
+        pod_needs(&self.init_containers, &self.containers, whole, self.overhead.as_ref())
     }
 }
 
@@ -327,43 +268,4 @@ fn read(field: &str, text: &Option<String>) -> Result<Option<Nanos>, String> {
 /// A time as Kubernetes writes it.
 fn time(text: &str) -> Option<Nanos> {
     trueplane_trace::date_time(text).filter(|time| *time <= MOST_TIME)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cores(spec: &str) -> String {
-        let object: Object = serde_json::from_str(&format!("{{\"spec\":{spec}}}")).unwrap();
-        let needs = object.needs(Kind::Pod);
-        needs.get("cpu").map_or_else(String::new, |cpu| format!("{}m", cpu.0 / 1_000_000))
-    }
-
-    #[test]
-    fn a_pod_needs_what_its_containers_need_at_the_same_time() {
-        let container = |cpu: &str| format!("{{\"resources\":{{\"requests\":{{\"cpu\":\"{cpu}\"}}}}}}");
-        let sidecar = |cpu: &str| {
-            format!("{{\"restartPolicy\":\"Always\",\"resources\":{{\"requests\":{{\"cpu\":\"{cpu}\"}}}}}}")
-        };
-        let spec = |containers: &[String], init: &[String], more: &str| {
-            format!(
-                "{{\"containers\":[{}],\"initContainers\":[{}]{more}}}",
-                containers.join(","),
-                init.join(",")
-            )
-        };
-        let two = [container("100m"), container("2")];
-        assert_eq!(cores(&spec(&two, &[], "")), "2100m");
-        // Init containers run one after the other.
-        assert_eq!(cores(&spec(&two, &[container("1"), container("2")], "")), "2100m");
-        assert_eq!(cores(&spec(&two, &[container("1"), container("3")], "")), "3000m");
-        // A sidecar stays, for those after it and for the containers.
-        assert_eq!(cores(&spec(&two, &[container("3"), sidecar("500m")], "")), "3000m");
-        assert_eq!(cores(&spec(&two, &[sidecar("500m"), container("3")], "")), "3500m");
-        assert_eq!(cores(&spec(&two, &[sidecar("500m")], "")), "2600m");
-        assert_eq!(cores(&spec(&two, &[], ",\"overhead\":{\"cpu\":\"250m\"}")), "2350m");
-        let whole = ",\"resources\":{\"requests\":{\"cpu\":\"1\"}},\"overhead\":{\"cpu\":\"250m\"}";
-        assert_eq!(cores(&spec(&two, &[], whole)), "1250m");
-        assert_eq!(cores("{\"containers\":[{\"resources\":{}},{}]}"), "");
-    }
 }

@@ -9,7 +9,7 @@ use crate::workload::decimal;
 ///
 /// Source: `k8s.io/apimachinery/pkg/api/resource`, the grammar of `Quantity`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Quantity(pub(super) u128);
+pub struct Quantity(pub u128);
 
 const EXPECTED: &str = "an amount of zero or more such as 2, 500m or 1.5Gi";
 
@@ -20,7 +20,7 @@ const DECIMAL: [(&str, u32); 9] =
 
 impl Quantity {
     /// The amount in `text`; none if it is no amount of zero or more, or larger than 128 bits hold.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('+').unwrap_or(text);
         if let Some((number, power)) = suffix(text, &BINARY) {
             let billionths = decimal::parse(number.as_bytes(), 9)?;

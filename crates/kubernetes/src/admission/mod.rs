@@ -1,0 +1,324 @@
+//! Who is admitted next: tenants, what they hold, and the workloads that wait.
+//!
+//! SDRF chooses the tenant ([`SdrfScheduler`], as in `trueplane fair simulate`). What is around it:
+//!
+//! 1. Of every tenant, one workload is a candidate: that of the highest priority, and of equal ones the one that was created first.
+//! 2. A workload that needs more than the cluster has, or more than its tenant's limit, is put aside until that changes.
+//! 3. A tenant whose candidate would take it over its limit waits, and the other tenants do not wait for it.
+//! 4. The capacity may fall below what tenants hold, as when nodes disappear. Then nothing more of that resource is given out.
+//!
+//! Nothing here knows Kubernetes, reads a clock or has a random number: the same calls give the same answers.
+
+mod saved;
+mod tenant;
+mod why;
+
+use std::collections::BTreeMap;
+
+pub use saved::{Saved, SavedError};
+pub use tenant::{Share, TenantError, TenantSettings};
+pub use why::Why;
+
+use trueplane_fair::{Memory, Nanos, SdrfScheduler};
+
+use tenant::{Place, Tenant};
+
+/// The largest amount of a resource that one workload counts as, in units. More counts as this much.
+pub const MOST_AMOUNT: u64 = 1 << 44;
+
+/// The largest capacity of a resource, and the most that all tenants hold of it, in units.
+const MOST_CAPACITY: u64 = 1 << 62;
+
+/// A unit of admission: a pod, a group of pods or a job, which is admitted as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// Tenant that it belongs to.
+    pub tenant: String,
+    /// Amounts that it needs of the resources, in units.
+    pub needs: Vec<u64>,
+    /// Priority within its tenant; the higher one is first.
+    pub priority: i32,
+    /// Time of its creation, which has whole seconds in Kubernetes.
+    pub created: Nanos,
+    /// Name that no other workload has. It decides among those of one second.
+    pub name: String,
+}
+
+impl Workload {
+    /// Its place among those of its tenant.
+    fn place(&self) -> Place {
+        Place { priority: std::cmp::Reverse(self.priority), created: self.created, name: self.name.clone() }
+    }
+
+    /// Decides between tenants that are equal: the second of its creation, and within that a hash of its name, the same in every process.
+    fn ticket(&self) -> u64 {
+        const HASH_BITS: u32 = 28;
+        const SECONDS: u64 = (1 << 34) - 1;
+        let second = (self.created.0 / 1_000_000_000).min(SECONDS);
+        second << HASH_BITS | u64::from(crc32fast::hash(self.name.as_bytes()) >> (32 - HASH_BITS))
+    }
+}
+
+/// A workload and how it is.
+#[derive(Clone, Debug)]
+struct Known {
+    workload: Workload,
+    is_admitted: bool,
+}
+
+/// Decides who is admitted next.
+///
+/// Times are nanoseconds from a fixed moment. A time before one that was told earlier counts as that one.
+///
+/// A workload costs O(log n) for n workloads, and what the policy takes; a change of the capacity O(t·m + w) for t tenants, m resources and w
+/// workloads that were put aside.
+#[derive(Clone, Debug)]
+pub struct Admission {
+    scheduler: SdrfScheduler,
+    capacity: Vec<u64>,
+    /// Amounts that all tenants hold.
+    held: Vec<u64>,
+    backfill: bool,
+    tenants: BTreeMap<String, Tenant>,
+    /// The names of tenants by their numbers in the scheduler.
+    names: BTreeMap<u32, String>,
+    workloads: BTreeMap<u64, Known>,
+}
+
+impl Admission {
+    /// Nobody has anything, and the cluster has nothing of `resources` resources. Without a `memory` this is DRF. With `backfill`, the
+    /// workloads of other tenants pass one that does not fit, which may then wait for long.
+    ///
+    /// # Panics
+    ///
+    /// There are no resources.
+    pub fn new(resources: usize, memory: Option<Memory>, backfill: bool) -> Self {
+        let scheduler = SdrfScheduler::new(vec![1; resources], memory).expect("at least one resource");
+        Self {
+            scheduler,
+            capacity: vec![0; resources],
+            held: vec![0; resources],
+            backfill,
+            tenants: BTreeMap::new(),
+            names: BTreeMap::new(),
+            workloads: BTreeMap::new(),
+        }
+    }
+
+    /// Number of resources.
+    pub fn resources(&self) -> usize {
+        self.capacity.len()
+    }
+
+    /// Amounts that there are of the resources, in units.
+    pub fn capacity(&self) -> &[u64] {
+        &self.capacity
+    }
+
+    /// Amounts that all tenants hold, in units. They may be more than the capacity.
+    pub fn held(&self) -> &[u64] {
+        &self.held
+    }
+
+    /// The last time told.
+    pub fn now(&self) -> Nanos {
+        self.scheduler.now()
+    }
+
+    /// The cluster has this capacity from `now` on, in units. It may be less than what tenants hold.
+    ///
+    /// # Panics
+    ///
+    /// There are more or fewer resources than before.
+    pub fn set_capacity(&mut self, capacity: &[u64], now: Nanos) {
+        assert_eq!(capacity.len(), self.capacity.len(), "expected as many resources as before");
+        let new: Vec<u64> = capacity.iter().map(|&amount| amount.min(MOST_CAPACITY)).collect();
+        if new == self.capacity {
+            return;
+        }
+        let has_grown = new.iter().zip(&self.capacity).any(|(new, old)| new > old);
+        // Candidates fit the scheduler's capacity at every moment, those of before and those of after.
+        self.capacity.iter_mut().zip(&new).for_each(|(old, &new)| *old = new.max(*old));
+        self.fit(now);
+        self.capacity = new;
+        let names: Vec<String> = self.tenants.keys().cloned().collect();
+        for name in names {
+            if has_grown {
+                self.look_again(&name);
+            }
+            self.choose(&name, now);
+        }
+        self.fit(now);
+    }
+
+    /// `workload` wants to run; `id` is a number that no other has. Returns whether its tenant is known; if not, nothing has changed.
+    ///
+    /// # Panics
+    ///
+    /// The number is taken, or the workload needs more or fewer resources than there are.
+    pub fn submit(&mut self, id: u64, mut workload: Workload, now: Nanos) -> bool {
+        self.check(id, &mut workload);
+        let Some(tenant) = self.tenants.get_mut(&workload.tenant) else { return false };
+        tenant.waiting.insert(workload.place(), id);
+        let name = workload.tenant.clone();
+        self.workloads.insert(id, Known { workload, is_admitted: false });
+        self.choose(&name, now);
+        true
+    }
+
+    /// `workload` holds what it needs from `now` on, although it was not its turn: it was found running. Returns whether its tenant is known and
+    /// whether it can be counted; if not, nothing has changed.
+    ///
+    /// # Panics
+    ///
+    /// As [`submit`](Self::submit).
+    pub fn adopt(&mut self, id: u64, mut workload: Workload, now: Nanos) -> bool {
+        self.check(id, &mut workload);
+        let now = self.at(now);
+        let Some(tenant) = self.tenants.get(&workload.tenant) else { return false };
+        let user = tenant.user;
+        if self.held.iter().zip(&workload.needs).any(|(held, needs)| held + needs > MOST_CAPACITY) {
+            return false;
+        }
+        self.hold(&workload.needs);
+        self.fit(now);
+        self.scheduler.adopt(user, id, &workload.needs, now).expect("it fits, as the capacity was raised");
+        let name = workload.tenant.clone();
+        self.workloads.insert(id, Known { workload, is_admitted: true });
+        self.choose(&name, now);
+        true
+    }
+
+    /// The workload `id`, which was admitted as a whole, is these `parts` from here on, whose numbers are new and whose needs have its sum.
+    /// Each ends by itself.
+    ///
+    /// # Panics
+    ///
+    /// As [`submit`](Self::submit).
+    pub fn split(&mut self, id: u64, parts: Vec<(u64, Workload)>, now: Nanos) {
+        self.remove(id, now);
+        for (part, workload) in parts {
+            self.adopt(part, workload, now);
+        }
+    }
+
+    /// The workload `id` has ended, or does not want to run any more. Returns it, if it is known.
+    pub fn remove(&mut self, id: u64, now: Nanos) -> Option<Workload> {
+        let Known { workload, is_admitted } = self.workloads.remove(&id)?;
+        let now = self.at(now);
+        if is_admitted {
+            self.scheduler.finish(id, now).expect("it runs");
+            self.held.iter_mut().zip(&workload.needs).for_each(|(held, needs)| *held -= needs);
+            self.fit(now);
+        } else if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
+            let place = workload.place();
+            tenant.waiting.remove(&place);
+            tenant.aside.remove(&place);
+            if tenant.candidate == Some(id) {
+                tenant.candidate = None;
+                self.scheduler.withdraw(id, now).expect("it waits");
+            }
+        }
+        self.choose(&workload.tenant, now);
+        Some(workload)
+    }
+
+    /// Admits the next workload, and returns its number; it holds what it needs from `now` on. Call it until it returns none, whenever something has
+    /// changed.
+    pub fn next(&mut self, now: Nanos) -> Option<u64> {
+        let now = self.at(now);
+        let next = if self.backfill { self.scheduler.next_fitting(now) } else { self.scheduler.next(now) };
+        let (_, id) = next.expect("time goes on")?;
+        let known = self.workloads.get_mut(&id).expect("candidates are known");
+        known.is_admitted = true;
+        let workload = known.workload.clone();
+        if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
+            tenant.waiting.remove(&workload.place());
+            tenant.candidate = None;
+        }
+        self.hold(&workload.needs);
+        self.choose(&workload.tenant, now);
+        Some(id)
+    }
+
+    /// The workload of a number.
+    pub fn workload(&self, id: u64) -> Option<&Workload> {
+        self.workloads.get(&id).map(|known| &known.workload)
+    }
+
+    /// Whether the workload was admitted or adopted, and has not ended.
+    pub fn is_admitted(&self, id: u64) -> bool {
+        self.workloads.get(&id).is_some_and(|known| known.is_admitted)
+    }
+
+    /// Checks what the caller promises, and bounds amounts.
+    fn check(&self, id: u64, workload: &mut Workload) {
+        assert_eq!(workload.needs.len(), self.capacity.len(), "expected as many amounts as resources");
+        assert!(!self.workloads.contains_key(&id), "expected a number that no workload has, got {id}");
+        for amount in &mut workload.needs {
+            *amount = (*amount).min(MOST_AMOUNT);
+        }
+    }
+
+    /// `now`, or the last time told if that is later.
+    fn at(&self, now: Nanos) -> Nanos {
+        now.max(self.scheduler.now())
+    }
+
+    fn hold(&mut self, needs: &[u64]) {
+        self.held.iter_mut().zip(needs).for_each(|(held, needs)| *held += needs);
+    }
+
+    /// Gives the scheduler the capacity; what is held, where that is more.
+    fn fit(&mut self, now: Nanos) {
+        let now = self.at(now);
+        let fitting: Vec<u64> =
+            self.capacity.iter().zip(&self.held).map(|(&has, &held)| has.max(held).max(1)).collect();
+        if fitting != self.scheduler.cluster().capacity() {
+            self.scheduler.set_capacity(&fitting, now).expect("what is held and every candidate fits");
+        }
+    }
+
+    /// Puts what was put aside into the queue again, since the cluster or the limit of the tenant has grown.
+    fn look_again(&mut self, name: &str) {
+        if let Some(tenant) = self.tenants.get_mut(name) {
+            tenant.waiting.append(&mut tenant.aside);
+        }
+    }
+
+    /// Chooses the candidate of a tenant anew.
+    fn choose(&mut self, name: &str, now: Nanos) {
+        let now = self.at(now);
+        let Some(tenant) = self.tenants.get_mut(name) else { return };
+        let first = loop {
+            let Some((place, &id)) = tenant.waiting.first_key_value() else { break None };
+            let needs = &self.workloads[&id].workload.needs;
+            if tenant.never(needs, &self.capacity).is_none() {
+                break Some(id);
+            }
+            let place = place.clone();
+            tenant.waiting.remove(&place);
+            tenant.aside.insert(place, id);
+        };
+        let held = self.scheduler.held(tenant.user).expect("tenants have joined");
+        let candidate =
+            first.filter(|id| tenant.over_limit(held, &self.workloads[id].workload.needs).is_none());
+        if candidate == tenant.candidate {
+            return;
+        }
+        if let Some(before) = tenant.candidate {
+            self.scheduler.withdraw(before, now).expect("candidates wait");
+        }
+        tenant.candidate = candidate;
+        if let Some(id) = candidate {
+            let workload = &self.workloads[&id].workload;
+            let (needs, ticket) = (&workload.needs, workload.ticket());
+            self.scheduler
+                .submit_with_ticket(tenant.user, id, needs, ticket, now)
+                .expect("it is new and fits the cluster");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Tenants: their weights and limits, and what they have and wait for.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use trueplane_fair::cluster::MOST_WEIGHT;
+use trueplane_fair::{ClusterError, Nanos, ScheduleError};
+
+use super::Admission;
+
+/// The place of a workload in the queue of its tenant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) priority: Reverse<i32>,
+    pub(super) created: Nanos,
+    pub(super) name: String,
+}
+
+/// What is set for a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TenantSettings {
+    /// Its weight, from 1 to [`MOST_WEIGHT`]: a tenant of weight 2 is entitled to twice as much as one of weight 1.
+    pub weight: u32,
+    /// The most that it may hold of each resource, in units, if there is a limit.
+    pub limits: Vec<Option<u64>>,
+}
+
+impl TenantSettings {
+    /// Weight 1, and no limits on any of so many resources.
+    pub fn usual(resources: usize) -> Self {
+        Self { weight: 1, limits: vec![None; resources] }
+    }
+}
+
+/// Why a tenant cannot be changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TenantError {
+    /// The weight is out of range.
+    #[error("expected a weight from 1 to {MOST_WEIGHT}, got {0}")]
+    Weight(u32),
+    /// More tenants than can be numbered.
+    #[error("expected fewer than 2^32 - 1 tenants")]
+    Tenants,
+    /// Limits for more or fewer resources than there are.
+    #[error("expected limits for {expected} resources, got {found}")]
+    Resources {
+        /// Number of resources.
+        expected: usize,
+        /// Number of limits.
+        found: usize,
+    },
+}
+
+/// What a tenant has had and is entitled to, as parts of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Share {
+    /// What it is entitled to: its weight by the sum of all weights.
+    pub entitled: f64,
+    /// What it holds, of the resource by which its place in the order is found: that with the largest sum of both.
+    pub held: f64,
+    /// What it has had of that resource above its part, as remembered: its commitment.
+    pub remembered: f64,
+}
+
+/// A tenant.
+#[derive(Clone, Debug)]
+pub(super) struct Tenant {
+    /// Its number in the scheduler.
+    pub(super) user: u32,
+    pub(super) settings: TenantSettings,
+    /// The workloads that can run some time.
+    pub(super) waiting: BTreeMap<Place, u64>,
+    /// The workloads that need more than the cluster has, or more than the limit.
+    pub(super) aside: BTreeMap<Place, u64>,
+    /// The workload of which the scheduler knows that it waits.
+    pub(super) candidate: Option<u64>,
+}
+
+impl Tenant {
+    pub(super) fn new(user: u32, settings: TenantSettings) -> Self {
+        Self { user, settings, waiting: BTreeMap::new(), aside: BTreeMap::new(), candidate: None }
+    }
+
+    /// The resource of which `needs` are more than the cluster or the tenant can ever have.
+    pub(super) fn never(&self, needs: &[u64], capacity: &[u64]) -> Option<usize> {
+        (0..needs.len()).find(|&resource| {
+            let limit = self.settings.limits[resource].unwrap_or(u64::MAX);
+            needs[resource] > capacity[resource].min(limit)
+        })
+    }
+
+    /// The resource of which the tenant, which holds `held`, would have more than its limit with `needs`.
+    pub(super) fn over_limit(&self, held: &[u64], needs: &[u64]) -> Option<usize> {
+        (0..needs.len()).find(|&resource| {
+            let with = held[resource].saturating_add(needs[resource]);
+            needs[resource] > 0 && self.settings.limits[resource].is_some_and(|limit| with > limit)
+        })
+    }
+}
+
+impl Admission {
+    /// `name` is a tenant with these settings from `now` on; it may be one already.
+    ///
+    /// # Errors
+    ///
+    /// The settings are out of range, or there are too many tenants; nothing has changed.
+    pub fn set_tenant(
+        &mut self,
+        name: &str,
+        settings: TenantSettings,
+        now: Nanos,
+    ) -> Result<(), TenantError> {
+        let resources = self.resources();
+        if settings.limits.len() != resources {
+            return Err(TenantError::Resources { expected: resources, found: settings.limits.len() });
+        }
+        if !(1..=MOST_WEIGHT).contains(&settings.weight) {
+            return Err(TenantError::Weight(settings.weight));
+        }
+        let at = self.at(now);
+        if let Some(tenant) = self.tenants.get_mut(name) {
+            if tenant.settings.weight != settings.weight {
+                self.scheduler.set_weight(tenant.user, settings.weight, at).expect("it has joined");
+            }
+            tenant.settings = settings;
+            self.look_again(name);
+            self.choose(name, now);
+            return Ok(());
+        }
+        let user = self.scheduler.join(settings.weight, at).map_err(|error| match error {
+            ScheduleError::Cluster(ClusterError::Weight(weight)) => TenantError::Weight(weight),
+            _ => TenantError::Tenants,
+        })?;
+        self.tenants.insert(name.to_owned(), Tenant::new(user, settings));
+        self.names.insert(user, name.to_owned());
+        Ok(())
+    }
+
+    /// `name` is a tenant no more, and what it has had is forgotten. Returns whether it has no workloads; if it has some, nothing changes.
+    pub fn remove_tenant(&mut self, name: &str, now: Nanos) -> bool {
+        let Some(tenant) = self.tenants.get(name) else { return true };
+        let user = tenant.user;
+        let is_idle = tenant.waiting.is_empty() && tenant.aside.is_empty();
+        if !is_idle || self.scheduler.leave(user, self.at(now)).is_err() {
+            return false;
+        }
+        self.tenants.remove(name);
+        self.names.remove(&user);
+        true
+    }
+
+    /// The names of all tenants.
+    pub fn tenants(&self) -> impl Iterator<Item = &str> {
+        self.tenants.keys().map(String::as_str)
+    }
+
+    /// The settings of a tenant.
+    pub fn settings(&self, tenant: &str) -> Option<&TenantSettings> {
+        self.tenants.get(tenant).map(|tenant| &tenant.settings)
+    }
+
+    /// Amounts that a tenant holds, in units.
+    pub fn held_by(&self, tenant: &str) -> Option<&[u64]> {
+        let tenant = self.tenants.get(tenant)?;
+        self.scheduler.held(tenant.user).ok()
+    }
+
+    /// Number of workloads of a tenant that wait, also of those that were put aside.
+    pub fn waiting(&self, tenant: &str) -> usize {
+        self.tenants.get(tenant).map_or(0, |tenant| tenant.waiting.len() + tenant.aside.len())
+    }
+
+    /// The numbers of the first workloads of a tenant that wait, at most so many, and of as many that were put aside.
+    pub fn first_waiting(&self, tenant: &str, most: usize) -> Vec<u64> {
+        let Some(tenant) = self.tenants.get(tenant) else { return Vec::new() };
+        tenant.waiting.values().take(most).chain(tenant.aside.values().take(most)).copied().collect()
+    }
+
+    /// What a tenant has and has had at the last time told.
+    pub fn share(&self, tenant: &str) -> Option<Share> {
+        let tenant = self.tenants.get(tenant)?;
+        let cluster = self.scheduler.cluster();
+        let held = self.scheduler.held(tenant.user).ok()?.iter().zip(cluster.capacity());
+        let held = held.map(|(&held, &capacity)| held as f64 / capacity as f64);
+        let both = held.zip(self.scheduler.commitments(tenant.user).ok()?);
+        let (held, remembered) = both.max_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)))?;
+        let weights: u64 = self.tenants.values().map(|tenant| u64::from(tenant.settings.weight)).sum();
+        Some(Share { entitled: f64::from(tenant.settings.weight) / weights as f64, held, remembered })
+    }
+}

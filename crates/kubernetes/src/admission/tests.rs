@@ -1,0 +1,191 @@
+use trueplane_fair::{Memory, Nanos};
+
+use super::{Admission, Saved, SavedError, TenantError, TenantSettings, Why, Workload};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn at(seconds: u64) -> Nanos {
+    Nanos(seconds * SECOND)
+}
+
+/// A cluster of 10 of each of two resources for tenants `a` and `b`, with a half-life of 100 s.
+fn admission() -> Admission {
+    let mut admission = Admission::new(2, Some(Memory::half_life(at(100)).unwrap()), false);
+    admission.set_capacity(&[10, 10], at(0));
+    for tenant in ["a", "b"] {
+        admission.set_tenant(tenant, TenantSettings::usual(2), at(0)).unwrap();
+    }
+    admission
+}
+
+fn workload(tenant: &str, needs: [u64; 2], created: u64, name: &str) -> Workload {
+    Workload {
+        tenant: tenant.to_owned(),
+        needs: needs.to_vec(),
+        priority: 0,
+        created: at(created),
+        name: name.to_owned(),
+    }
+}
+
+fn all(admission: &mut Admission, now: u64) -> Vec<u64> {
+    std::iter::from_fn(|| admission.next(at(now))).collect()
+}
+
+#[test]
+fn tenants_take_turns_and_priorities_count_within_a_tenant() {
+    let mut admission = admission();
+    for id in 0..4 {
+        assert!(admission.submit(id, workload("a", [2, 1], id, &format!("a{id}")), at(5)));
+        assert!(admission.submit(10 + id, workload("b", [2, 1], id, &format!("b{id}")), at(5)));
+    }
+    let urgent = Workload { priority: 7, ..workload("a", [2, 1], 4, "urgent") };
+    assert!(admission.submit(20, urgent, at(5)));
+    // b0 came before the urgent one, which is the first of a; then a0 came before b1.
+    assert_eq!(all(&mut admission, 5), [10, 20, 0, 11, 1]);
+    assert_eq!(admission.held(), [10, 5]);
+    assert!(!admission.submit(30, workload("nobody", [1, 1], 0, "x"), at(5)));
+}
+
+#[test]
+fn a_limit_keeps_its_tenant_and_nobody_else() {
+    let mut admission = admission();
+    let limited = TenantSettings { weight: 1, limits: vec![Some(3), None] };
+    admission.set_tenant("a", limited, at(0)).unwrap();
+    admission.submit(0, workload("a", [4, 0], 0, "too large"), at(0));
+    for id in 1..4 {
+        admission.submit(id, workload("a", [2, 0], id, &format!("a{id}")), at(0));
+        admission.submit(10 + id, workload("b", [2, 0], 10 + id, &format!("b{id}")), at(0));
+    }
+    assert_eq!(all(&mut admission, 4), [1, 11, 12, 13]);
+    let order = admission.order(at(4));
+    assert_eq!(admission.why(0, &order), Some(Why::LargerThanLimit { resource: 0, needed: 4, limit: 3 }));
+    assert_eq!(admission.why(2, &order), Some(Why::Limit { resource: 0, limit: 3 }));
+    assert_eq!(admission.why(3, &order), Some(Why::Tenant { before: 1 }));
+    assert_eq!(admission.waiting("a"), 3);
+    // A higher limit lets all of them run, one after the other.
+    admission.set_tenant("a", TenantSettings::usual(2), at(5)).unwrap();
+    admission.remove(11, at(5));
+    assert_eq!(all(&mut admission, 5), [0]);
+}
+
+#[test]
+fn the_capacity_may_fall_below_what_is_held_and_rise_again() {
+    let mut admission = admission();
+    admission.submit(0, workload("a", [6, 1], 0, "a0"), at(0));
+    admission.submit(1, workload("b", [4, 1], 0, "b0"), at(0));
+    assert_eq!(all(&mut admission, 0).len(), 2);
+    admission.submit(2, workload("a", [3, 1], 1, "a1"), at(1));
+    admission.submit(3, workload("b", [8, 1], 1, "b1"), at(1));
+    admission.set_capacity(&[4, 10], at(2));
+    let order = admission.order(at(2));
+    assert_eq!(admission.why(3, &order), Some(Why::Cluster { resource: 0, needed: 8, found: 4 }));
+    assert_eq!(admission.why(2, &order), Some(Why::Room { resource: 0, needed: 3, free: 0 }));
+    assert!(all(&mut admission, 2).is_empty());
+    admission.remove(0, at(3));
+    assert!(all(&mut admission, 3).is_empty(), "4 of 4 are held");
+    admission.remove(1, at(3));
+    assert_eq!(all(&mut admission, 3), [2]);
+    admission.set_capacity(&[0, 0], at(4));
+    assert!(all(&mut admission, 4).is_empty());
+    admission.set_capacity(&[100, 10], at(5));
+    assert_eq!(all(&mut admission, 5), [3]);
+    assert_eq!(admission.held(), [11, 2]);
+}
+
+#[test]
+fn why_a_workload_waits_is_said() {
+    let mut admission = admission();
+    admission.adopt(0, workload("a", [8, 1], 0, "a0"), at(0));
+    admission.submit(1, workload("a", [1, 1], 1, "a1"), at(50));
+    admission.submit(2, workload("b", [4, 1], 2, "b0"), at(50));
+    assert!(all(&mut admission, 50).is_empty());
+    let order = admission.order(at(50));
+    assert_eq!(order, ["b", "a"]);
+    assert_eq!(admission.why(2, &order), Some(Why::Room { resource: 0, needed: 4, free: 2 }));
+    assert_eq!(admission.why(1, &order), Some(Why::Turn { before: vec!["b".to_owned()] }));
+    assert_eq!(admission.why(0, &order), None);
+    let share = admission.share("a").unwrap();
+    assert_eq!((share.entitled, share.held), (0.5, 0.8));
+    // It had 0.3 above its half for half of a half-life.
+    assert!((share.remembered - 0.3 * (1.0 - 0.5f64.sqrt())).abs() < 1e-9, "{share:?}");
+}
+
+#[test]
+fn a_workload_that_does_not_fit_is_passed_only_with_backfill() {
+    for backfill in [false, true] {
+        let mut admission = Admission::new(1, None, backfill);
+        admission.set_capacity(&[10], at(0));
+        for tenant in ["a", "b"] {
+            admission.set_tenant(tenant, TenantSettings::usual(1), at(0)).unwrap();
+        }
+        let one = |tenant: &str, needs| Workload {
+            tenant: tenant.to_owned(),
+            needs: vec![needs],
+            priority: 0,
+            created: at(0),
+            name: tenant.to_owned(),
+        };
+        admission.adopt(0, one("b", 6), at(0));
+        admission.submit(1, one("a", 8), at(0));
+        admission.submit(2, one("b", 2), at(0));
+        assert_eq!(admission.next(at(0)), backfill.then_some(2));
+    }
+}
+
+#[test]
+fn what_a_tenant_has_had_outlives_the_process() {
+    let mut admission = admission();
+    admission.adopt(0, workload("a", [9, 1], 0, "a0"), at(0));
+    admission.submit(1, workload("b", [5, 1], 0, "b0"), at(0));
+    let saved = admission.save(at(60));
+    let memory = Some(Memory::half_life(at(100)).unwrap());
+    let mut restored = Admission::restore(&saved, 2, memory, false).unwrap();
+    restored.set_capacity(&[10, 10], at(60));
+    restored.adopt(0, workload("a", [9, 1], 0, "a0"), at(60));
+    restored.submit(1, workload("b", [5, 1], 0, "b0"), at(60));
+    assert_eq!(restored.save(at(90)), admission.save(at(90)));
+    // Its size does not depend on workloads.
+    for id in 2..1000 {
+        admission.submit(id, workload("b", [1, 1], id, &format!("b{id}")), at(90));
+    }
+    assert_eq!(admission.save(at(90)).scheduler.len(), saved.scheduler.len());
+    // Another half-life forgets nothing by itself.
+    let other = Some(Memory::half_life(at(5)).unwrap());
+    let mut changed = Admission::restore(&saved, 2, other, false).unwrap();
+    let remembered = |admission: &Admission| admission.share("a").unwrap().remembered;
+    let before = remembered(&changed);
+    assert!((before - 0.4 * (1.0 - 0.5f64.powf(0.6))).abs() < 1e-9, "{before}");
+    changed.order(at(65));
+    assert!((remembered(&changed) / before - 0.5).abs() < 1e-9);
+    let error = |saved: &Saved, resources| Admission::restore(saved, resources, memory, false).unwrap_err();
+    assert_eq!(error(&saved, 3), SavedError::Resources { expected: 3, found: 2 });
+    let mut wrong = saved.clone();
+    wrong.tenants.remove("a");
+    assert_eq!(error(&wrong, 2), SavedError::Names);
+    wrong.scheduler.truncate(20);
+    assert!(matches!(error(&wrong, 2), SavedError::Snapshot(_)));
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let mut admission = admission();
+    let weight = |weight| TenantSettings { weight, limits: vec![None, None] };
+    assert_eq!(admission.set_tenant("a", weight(0), at(0)), Err(TenantError::Weight(0)));
+    assert_eq!(admission.set_tenant("c", weight(70_000), at(0)), Err(TenantError::Weight(70_000)));
+    assert_eq!(
+        admission.set_tenant("a", TenantSettings::usual(1), at(0)),
+        Err(TenantError::Resources { expected: 2, found: 1 })
+    );
+    assert_eq!(admission.remove(99, at(0)), None);
+    admission.adopt(0, workload("a", [1, 1], 0, "a0"), at(0));
+    assert!(!admission.remove_tenant("a", at(0)));
+    assert!(admission.remove(0, at(0)).is_some());
+    assert!(admission.remove_tenant("a", at(0)) && admission.remove_tenant("a", at(0)));
+    assert_eq!(admission.tenants().collect::<Vec<_>>(), ["b"]);
+    // Amounts that nobody has are bounded, and nothing overflows.
+    assert!(admission.adopt(1, workload("b", [u64::MAX, 0], 0, "huge"), at(0)));
+    assert!(admission.submit(2, workload("b", [u64::MAX, 0], 0, "huge too"), at(0)));
+    admission.set_capacity(&[u64::MAX, u64::MAX], at(1));
+    assert_eq!(admission.next(at(1)), Some(2));
+}

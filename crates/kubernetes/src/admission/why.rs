@@ -1,0 +1,99 @@
+//! Why a workload waits.
+
+use trueplane_fair::Nanos;
+
+use super::Admission;
+
+/// Why a workload waits. A resource is its index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It needs more than the cluster has.
+    Cluster {
+        /// The resource.
+        resource: usize,
+        /// Amount that it needs, in units.
+        needed: u64,
+        /// Amount that there is, in units.
+        found: u64,
+    },
+    /// It needs more than its tenant may hold, even if the tenant had nothing else.
+    LargerThanLimit {
+        /// The resource.
+        resource: usize,
+        /// Amount that it needs, in units.
+        needed: u64,
+        /// The limit, in units.
+        limit: u64,
+    },
+    /// Others of its tenant are before it.
+    Tenant {
+        /// Number of workloads of its tenant that are before it.
+        before: usize,
+    },
+    /// With it, its tenant would hold more than it may.
+    Limit {
+        /// The resource.
+        resource: usize,
+        /// The limit, in units.
+        limit: u64,
+    },
+    /// Other tenants are before its own.
+    Turn {
+        /// Their names, the first one first.
+        before: Vec<String>,
+    },
+    /// It is the next one, and what is free is not enough.
+    Room {
+        /// The resource.
+        resource: usize,
+        /// Amount that it needs, in units.
+        needed: u64,
+        /// Amount that is free, in units.
+        free: u64,
+    },
+    /// Nothing keeps it: it is admitted by the next call of [`Admission::next`].
+    Nothing,
+}
+
+impl Admission {
+    /// The tenants whose candidates wait, the first one first. O(t log t) for t tenants.
+    pub fn order(&mut self, now: Nanos) -> Vec<String> {
+        let order = self.scheduler.order(self.at(now)).expect("time goes on");
+        order.iter().filter_map(|user| self.names.get(user).cloned()).collect()
+    }
+
+    /// Why the workload `id` waits, given the [order](Self::order) of tenants; `None` if it does not wait. O(w) for the w workloads of its tenant.
+    pub fn why(&self, id: u64, order: &[String]) -> Option<Why> {
+        let known = self.workloads.get(&id).filter(|known| !known.is_admitted)?;
+        let needs = &known.workload.needs;
+        let tenant = self.tenants.get(&known.workload.tenant)?;
+        if let Some(resource) = tenant.never(needs, &self.capacity) {
+            let (needed, found) = (needs[resource], self.capacity[resource]);
+            return Some(match tenant.settings.limits[resource] {
+                Some(limit) if needed > limit => Why::LargerThanLimit { resource, needed, limit },
+                _ => Why::Cluster { resource, needed, found },
+            });
+        }
+        let before = tenant.waiting.range(..known.workload.place()).count();
+        if before > 0 {
+            return Some(Why::Tenant { before });
+        }
+        let held = self.scheduler.held(tenant.user).ok()?;
+        if let Some(resource) = tenant.over_limit(held, needs) {
+            let limit = tenant.settings.limits[resource].unwrap_or_default();
+            return Some(Why::Limit { resource, limit });
+        }
+        let before: Vec<String> =
+            order.iter().take_while(|name| **name != known.workload.tenant).cloned().collect();
+        if !before.is_empty() {
+            return Some(Why::Turn { before });
+        }
+        let free = |resource: usize| self.capacity[resource].saturating_sub(self.held[resource]);
+        let short = (0..needs.len()).find(|&resource| needs[resource] > free(resource));
+        Some(short.map_or(Why::Nothing, |resource| Why::Room {
+            resource,
+            needed: needs[resource],
+            free: free(resource),
+        }))
+    }
+}

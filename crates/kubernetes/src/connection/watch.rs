@@ -1,0 +1,211 @@
+//! Pods, jobs, nodes and namespaces, as they are and as they change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::pin::pin;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use kube::runtime::WatchStreamExt as _;
+use kube::runtime::utils::Backoff;
+use kube::runtime::watcher::{self, Event, watcher};
+use kube::{Api, Client, Resource};
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc::Sender;
+use tokio::task::JoinSet;
+use trueplane_fair::Nanos;
+
+use super::Shared;
+use crate::controller::Controller;
+use crate::objects::{Item, Kind, Namespace, Node, RawJob, RawNamespace, RawNode, RawPod};
+use crate::resources::ResourceNames;
+
+/// An object of which something counts.
+#[derive(Debug)]
+pub(super) enum Seen {
+    /// A pod or a job.
+    Item(Box<Item>),
+    Node(Node),
+    Namespace(Namespace),
+    /// One of this name or unique number that is not for us, or not any more.
+    Nothing(String),
+}
+
+impl Seen {
+    /// The name or unique number by which the controller knows it.
+    fn key(&self) -> &str {
+        match self {
+            Self::Item(item) => &item.uid,
+            Self::Node(node) => &node.name,
+            Self::Namespace(namespace) => &namespace.name,
+            Self::Nothing(key) => key,
+        }
+    }
+}
+
+/// A change of what there is.
+#[derive(Debug)]
+pub(super) enum Change {
+    /// All objects of the kind come next, one by one.
+    Begins(Kind),
+    /// An object is so: one of all, or one that has changed.
+    Is(Kind, Seen),
+    /// An object is gone.
+    Gone(Kind, Seen),
+    /// All objects of the kind were told.
+    Complete(Kind),
+}
+
+/// What was told so far.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    complete: BTreeSet<Kind>,
+    /// What was told of a kind since its last beginning.
+    there: BTreeMap<Kind, BTreeSet<String>>,
+}
+
+impl Watched {
+    /// Whether everything was told once.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete.len() == Kind::ALL.len()
+    }
+
+    pub(super) fn apply(&mut self, controller: &mut Controller, change: Change, now: Nanos) {
+        match change {
+            Change::Begins(kind) => drop(self.there.insert(kind, BTreeSet::new())),
+            Change::Complete(kind) => {
+                if let Some(there) = self.there.remove(&kind) {
+                    controller.shown_all(kind, &there, now);
+                }
+                self.complete.insert(kind);
+            }
+            Change::Is(kind, seen) => {
+                if let Some(there) = self.there.get_mut(&kind)
+                    && !matches!(seen, Seen::Nothing(_))
+                {
+                    there.insert(seen.key().to_owned());
+                }
+                match seen {
+                    Seen::Item(item) => controller.show_item(*item, now),
+                    Seen::Node(node) => controller.show_node(node, now),
+                    Seen::Namespace(namespace) => controller.show_namespace(namespace, now),
+                    Seen::Nothing(key) => forget(controller, kind, &key, now),
+                }
+            }
+            Change::Gone(kind, seen) => forget(controller, kind, seen.key(), now),
+        }
+    }
+}
+
+fn forget(controller: &mut Controller, kind: Kind, key: &str, now: Nanos) {
+    match kind {
+        Kind::Pod | Kind::Job => controller.forget_item(key, now),
+        Kind::Node => controller.forget_node(key, now),
+        Kind::Namespace => controller.forget_namespace(key, now),
+    }
+}
+
+/// Starts a watch of each kind. They begin again by themselves, whatever happens to them.
+pub(super) fn spawn(
+    tasks: &mut JoinSet<()>,
+    client: &Client,
+    shared: &Arc<Shared>,
+    changed: &Sender<Change>,
+    log: &Arc<dyn Fn(&str) + Send + Sync>,
+) {
+    let names = shared.controller().policy().resources.clone();
+    let mut start = |kind: Kind| {
+        let (client, shared, changed, log, names) =
+            (client.clone(), shared.clone(), changed.clone(), log.clone(), names.clone());
+        let failed = move |error: &watcher::Error| {
+            *shared.watch_errors.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            log(&format!(
+                "the watch of {}s begins again: {}",
+                kind.name().to_lowercase(),
+                super::write::one_line(error)
+            ));
+        };
+        let seen_job = |job: &RawJob, names: &ResourceNames| {
+            let uid = job.metadata.uid.clone().unwrap_or_default();
+            Item::job(job, names).map_or(Seen::Nothing(uid), |item| Seen::Item(Box::new(item)))
+        };
+        match kind {
+            Kind::Pod => tasks.spawn(follow::<RawPod>(client, kind, changed, failed, move |pod| {
+                Seen::Item(Box::new(Item::pod(pod, &names)))
+            })),
+            Kind::Job => {
+                tasks.spawn(follow::<RawJob>(client, kind, changed, failed, move |job| seen_job(job, &names)))
+            }
+            Kind::Node => tasks.spawn(follow::<RawNode>(client, kind, changed, failed, move |node| {
+                Seen::Node(Node::read(node, &names))
+            })),
+            Kind::Namespace => {
+                tasks.spawn(follow::<RawNamespace>(client, kind, changed, failed, move |namespace| {
+                    Seen::Namespace(Namespace::read(namespace, &names))
+                }))
+            }
+        };
+    };
+    Kind::ALL.into_iter().for_each(&mut start);
+}
+
+/// The pauses after errors of a watch: they double with each error, and begin anew when something was told.
+#[derive(Debug)]
+struct Pauses(Duration);
+
+impl Pauses {
+    const FIRST: Duration = Duration::from_millis(200);
+    const LONGEST: Duration = Duration::from_secs(10);
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self(Self::FIRST)
+    }
+}
+
+impl Iterator for Pauses {
+    type Item = Duration;
+
+    fn next(&mut self) -> Option<Duration> {
+        let pause = self.0;
+        self.0 = (pause * 2).min(Self::LONGEST);
+        Some(pause)
+    }
+}
+
+impl Backoff for Pauses {
+    fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// Tells of all objects of a kind and of their changes until nobody listens.
+async fn follow<K>(
+    client: Client,
+    kind: Kind,
+    changed: Sender<Change>,
+    failed: impl Fn(&watcher::Error),
+    seen: impl Fn(&K) -> Seen,
+) where
+    K: Resource<DynamicType = kube::core::ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
+{
+    let api: Api<K> = Api::all_with(client, &kind.resource());
+    let mut events = pin!(watcher(api, watcher::Config::default()).backoff(Pauses::default()));
+    while let Some(event) = events.next().await {
+        let change = match event {
+            Err(error) => {
+                failed(&error);
+                continue;
+            }
+            Ok(Event::Init) => Change::Begins(kind),
+            Ok(Event::InitApply(object) | Event::Apply(object)) => Change::Is(kind, seen(&object)),
+            Ok(Event::Delete(object)) => Change::Gone(kind, seen(&object)),
+            Ok(Event::InitDone) => Change::Complete(kind),
+        };
+        if changed.send(change).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! What the cluster is, and what to do about it: decides by what it is shown, and says what to write. It connects to nothing.
+//!
+//! Everything is shown to it: pods, jobs, nodes and namespaces, and whether it leads. While it leads, it counts what tenants hold and who is
+//! next ([`Admission`]), and its [`work`](Controller::work) are orders for whoever has a connection.
+//!
+//! What counts as held by a tenant: its pods that were admitted, and those that run although they never were held. Pods of namespaces without a
+//! tenant, and those that belong to a node or a DaemonSet, are taken off the capacity.
+
+mod history;
+mod place;
+mod status;
+mod tell;
+mod work;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+
+use trueplane_fair::{Memory, Nanos};
+
+use crate::admission::{Admission, Saved, SavedError, TenantSettings};
+use crate::objects::{Item, Kind, Namespace, Node};
+use crate::resources::ResourceNames;
+use place::Standing;
+pub use status::{Counters, Status, TenantStatus};
+use tell::Told;
+pub use work::{Order, Outcome};
+
+/// What the controller is to do.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// The resources that count.
+    pub resources: ResourceNames,
+    /// After which time half of what a tenant had above its part is forgotten; without it nothing is remembered.
+    pub memory: Option<Memory>,
+    /// Whether workloads of other tenants may pass one that does not fit.
+    pub backfill: bool,
+}
+
+/// A pod or a job, and how it stands.
+#[derive(Clone, Debug)]
+struct Known {
+    item: Item,
+    standing: Standing,
+}
+
+/// What a number of [`Admission`] stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Target {
+    /// A pod or a job, by its unique number.
+    Item(String),
+    /// A group of pods, by its namespace and name.
+    Group(String, String),
+}
+
+/// A group of pods of which some wait.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    /// The unique numbers of its pods that wait.
+    members: BTreeSet<String>,
+    /// The number of the workload, while all are there.
+    workload: Option<u64>,
+}
+
+/// Decides by what it is shown.
+#[derive(Debug)]
+pub struct Controller {
+    policy: Policy,
+    /// While it leads.
+    admission: Option<Admission>,
+    namespaces: BTreeMap<String, Namespace>,
+    nodes: BTreeMap<String, Node>,
+    items: HashMap<String, Known>,
+    /// The unique numbers of pods by that of their job.
+    pods_of_job: HashMap<String, BTreeSet<String>>,
+    /// The unique numbers of pods by the namespace and name of their group.
+    pods_of_group: HashMap<(String, String), BTreeSet<String>>,
+    /// The groups of which pods wait, by namespace and name.
+    groups: BTreeMap<(String, String), Group>,
+    /// Amounts that pods without a tenant use of each node.
+    foreign: BTreeMap<String, Vec<u64>>,
+    targets: HashMap<u64, Target>,
+    next_id: u64,
+    orders: VecDeque<Order>,
+    /// Writes that are to be tried again, by time.
+    retries: BTreeSet<(Nanos, String)>,
+    told: Told,
+    counters: Counters,
+    /// Workloads that were admitted, by tenant, since the controller began to lead.
+    admitted: BTreeMap<String, u64>,
+}
+
+impl Controller {
+    /// A controller that has been shown nothing, and does not lead.
+    pub fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            admission: None,
+            namespaces: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+            items: HashMap::new(),
+            pods_of_job: HashMap::new(),
+            pods_of_group: HashMap::new(),
+            groups: BTreeMap::new(),
+            foreign: BTreeMap::new(),
+            targets: HashMap::new(),
+            next_id: 0,
+            orders: VecDeque::new(),
+            retries: BTreeSet::new(),
+            told: Told::default(),
+            counters: Counters::default(),
+            admitted: BTreeMap::new(),
+        }
+    }
+
+    /// What the controller is to do.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Whether it leads.
+    pub fn leads(&self) -> bool {
+        self.admission.is_some()
+    }
+
+    /// It leads from `now` on, after everything has been shown: it goes on with what was `saved`, if anything was, and with what the pods and jobs
+    /// themselves tell of when they were admitted and ended.
+    ///
+    /// # Errors
+    ///
+    /// What was saved is damaged, or of other resources; it does not lead then.
+    pub fn lead(&mut self, saved: Option<&Saved>, now: Nanos) -> Result<(), SavedError> {
+        let Policy { resources, memory, backfill } = &self.policy;
+        let resources = resources.names().len();
+        let mut admission = match saved {
+            Some(saved) => Admission::restore(saved, resources, *memory, *backfill)?,
+            None => Admission::new(resources, *memory, *backfill),
+        };
+        if admission.now() > now {
+            admission.rebase(now);
+            self.counters.clock_jumps += 1;
+        }
+        self.rest();
+        self.begin(admission, saved.is_some(), now);
+        Ok(())
+    }
+
+    /// It leads no more, and forgets what it has counted.
+    pub fn rest(&mut self) {
+        self.admission = None;
+        self.groups.clear();
+        self.foreign.clear();
+        self.targets.clear();
+        self.orders.clear();
+        self.retries.clear();
+        self.told = Told::default();
+        self.items.values_mut().for_each(|known| known.standing = Standing::Nothing);
+    }
+
+    /// What is to be saved, while it leads.
+    pub fn save(&self, now: Nanos) -> Option<Saved> {
+        self.admission.as_ref().map(|admission| admission.save(now))
+    }
+
+    /// Time has passed: tenants without a namespace go as soon as they have no workloads.
+    pub fn tick(&mut self, now: Nanos) {
+        self.set_tenants(now);
+    }
+
+    /// The namespace is so from `now` on.
+    pub fn show_namespace(&mut self, namespace: Namespace, now: Nanos) {
+        let before = self.namespaces.insert(namespace.name.clone(), namespace.clone());
+        if before.as_ref() == Some(&namespace) {
+            return;
+        }
+        self.tell_of_namespace(&namespace.name, now);
+        self.namespace_changed(&namespace.name, before.and_then(|before| before.tenant), now);
+    }
+
+    /// The namespace is gone.
+    pub fn forget_namespace(&mut self, name: &str, now: Nanos) {
+        if let Some(before) = self.namespaces.remove(name) {
+            self.namespace_changed(name, before.tenant, now);
+        }
+    }
+
+    fn namespace_changed(&mut self, name: &str, tenant_before: Option<String>, now: Nanos) {
+        let tenant = self.namespaces.get(name).and_then(|namespace| namespace.tenant.clone());
+        self.set_tenants(now);
+        if tenant != tenant_before {
+            let is_there = |known: &&Known| known.item.namespace == name;
+            let mut moved: Vec<String> =
+                self.items.values().filter(is_there).map(|known| known.item.uid.clone()).collect();
+            moved.sort_unstable();
+            for uid in moved {
+                self.place(&uid, now);
+            }
+            self.set_tenants(now);
+        }
+        self.set_capacity(now);
+    }
+
+    /// The node is so from `now` on.
+    pub fn show_node(&mut self, node: Node, now: Nanos) {
+        let before = self.nodes.insert(node.name.clone(), node.clone());
+        if before.as_ref() != Some(&node) {
+            self.set_capacity(now);
+        }
+    }
+
+    /// The node is gone.
+    pub fn forget_node(&mut self, name: &str, now: Nanos) {
+        if self.nodes.remove(name).is_some() {
+            self.set_capacity(now);
+        }
+    }
+
+    /// The pod or job is so from `now` on.
+    pub fn show_item(&mut self, item: Item, now: Nanos) {
+        let uid = item.uid.clone();
+        let standing = match self.items.get(&uid) {
+            Some(known) if known.item == item => return,
+            Some(known) => known.standing.clone(),
+            None => Standing::Nothing,
+        };
+        self.unindex(&uid);
+        if let Some(job) = &item.job {
+            self.pods_of_job.entry(job.clone()).or_default().insert(uid.clone());
+        }
+        if let Some((group, _)) = &item.group {
+            let key = (item.namespace.clone(), group.clone());
+            self.pods_of_group.entry(key).or_default().insert(uid.clone());
+        }
+        self.items.insert(uid.clone(), Known { item, standing });
+        if self.leads() {
+            self.tell_of_item(&uid, now);
+            self.place(&uid, now);
+            self.set_capacity(now);
+        }
+    }
+
+    /// Forgets to which job and group it belongs.
+    fn unindex(&mut self, uid: &str) {
+        let Some(known) = self.items.get(uid) else { return };
+        let item = &known.item;
+        if let Some(job) = &item.job
+            && let Some(pods) = self.pods_of_job.get_mut(job)
+        {
+            pods.remove(uid);
+            if pods.is_empty() {
+                self.pods_of_job.remove(job);
+            }
+        }
+        if let Some((group, _)) = &item.group {
+            let key = (item.namespace.clone(), group.clone());
+            if let Some(pods) = self.pods_of_group.get_mut(&key) {
+                pods.remove(uid);
+                if pods.is_empty() {
+                    self.pods_of_group.remove(&key);
+                }
+            }
+        }
+    }
+
+    /// The pod or job is gone.
+    pub fn forget_item(&mut self, uid: &str, now: Nanos) {
+        self.leave(uid, now);
+        self.unindex(uid);
+        if let Some(known) = self.items.remove(uid)
+            && known.item.kind == Kind::Job
+        {
+            self.place_pods_of(uid, now);
+        }
+        self.told.forget(uid);
+        self.set_capacity(now);
+    }
+
+    /// All that is there of a kind was shown, and has these names or unique numbers: what is not among them is gone.
+    pub fn shown_all(&mut self, kind: Kind, there: &BTreeSet<String>, now: Nanos) {
+        match kind {
+            Kind::Namespace => {
+                let gone: Vec<String> =
+                    self.namespaces.keys().filter(|name| !there.contains(*name)).cloned().collect();
+                gone.iter().for_each(|name| self.forget_namespace(name, now));
+            }
+            Kind::Node => {
+                let gone: Vec<String> =
+                    self.nodes.keys().filter(|name| !there.contains(*name)).cloned().collect();
+                gone.iter().for_each(|name| self.forget_node(name, now));
+            }
+            Kind::Pod | Kind::Job => {
+                let is_gone = |known: &&Known| known.item.kind == kind && !there.contains(&known.item.uid);
+                let gone: BTreeSet<String> =
+                    self.items.values().filter(is_gone).map(|known| known.item.uid.clone()).collect();
+                gone.iter().for_each(|uid| self.forget_item(uid, now));
+            }
+        }
+    }
+
+    /// Tells the tenants and their settings, as far as namespaces give them. A tenant without a namespace goes as soon as it has no workloads.
+    fn set_tenants(&mut self, now: Nanos) {
+        let Some(admission) = &mut self.admission else { return };
+        let resources = self.policy.resources.names().len();
+        let mut wanted: BTreeMap<&str, TenantSettings> = BTreeMap::new();
+        let mut weighed = BTreeSet::new();
+        for namespace in self.namespaces.values() {
+            let Some(tenant) = namespace.tenant.as_deref() else { continue };
+            let settings = wanted.entry(tenant).or_insert_with(|| TenantSettings::usual(resources));
+            // The first namespace by name that says something has the last word.
+            if let Some(weight) = namespace.weight
+                && weighed.insert((tenant, "weight"))
+            {
+                settings.weight = weight;
+            }
+            if let Some(limits) = &namespace.limits
+                && weighed.insert((tenant, "limits"))
+            {
+                settings.limits.clone_from(limits);
+            }
+        }
+        for (tenant, settings) in &wanted {
+            if admission.settings(tenant) != Some(settings)
+                && admission.set_tenant(tenant, settings.clone(), now).is_err()
+            {
+                self.counters.problems += 1;
+            }
+        }
+        let gone: Vec<String> =
+            admission.tenants().filter(|name| !wanted.contains_key(name)).map(str::to_owned).collect();
+        for name in gone {
+            admission.remove_tenant(&name, now);
+        }
+    }
+
+    /// Tells the capacity: what usable nodes have, without what foreign pods use there.
+    fn set_capacity(&mut self, now: Nanos) {
+        let Some(admission) = &mut self.admission else { return };
+        let mut capacity = vec![0u64; self.policy.resources.names().len()];
+        for node in self.nodes.values().filter(|node| node.is_usable) {
+            let used = self.foreign.get(&node.name);
+            for (resource, sum) in capacity.iter_mut().enumerate() {
+                let used = used.map_or(0, |used| used[resource]);
+                *sum = sum.saturating_add(node.amounts[resource].saturating_sub(used));
+            }
+        }
+        admission.set_capacity(&capacity, now);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,332 @@
+//! How a pod or a job stands, and what follows when it changes.
+
+use trueplane_fair::Nanos;
+
+use super::{Controller, Target};
+use crate::admission::Workload;
+use crate::objects::{Item, Kind};
+
+/// How a pod or a job stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// It neither waits nor uses anything that counts.
+    Nothing,
+    /// It uses something of a node, and has no tenant.
+    Foreign {
+        /// The node.
+        node: String,
+        /// Amounts that it uses.
+        needs: Vec<u64>,
+    },
+    /// It waits by itself.
+    Waits {
+        /// Number of its workload.
+        workload: u64,
+    },
+    /// It waits with its group, which may not be complete.
+    Member {
+        /// Name of the group.
+        group: String,
+    },
+    /// It holds what it needs.
+    Holds {
+        /// Number of its workload.
+        workload: u64,
+        /// When it was admitted, if the controller opens it; the API server may not know that yet.
+        opening: Option<Opening>,
+    },
+    /// It belongs to a job that is managed as a whole, and is to be opened without a look at what it needs.
+    Passes {
+        /// How far that is.
+        opening: Opening,
+    },
+}
+
+/// An admission that is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Opening {
+    /// When it was admitted.
+    pub(super) at: Nanos,
+    /// How often writing has failed.
+    pub(super) failures: u32,
+}
+
+/// What a pod or a job should be.
+enum Role {
+    Nothing,
+    Foreign(String),
+    Waits(String),
+    Holds(String),
+    Passes,
+}
+
+impl Controller {
+    fn role(&self, item: &Item) -> Role {
+        if item.is_over {
+            return Role::Nothing;
+        }
+        if let Some(job) = item.job.as_ref().and_then(|job| self.items.get(job)) {
+            // What a job holds counts as a whole.
+            let is_managed = job.item.kind == Kind::Job && !job.item.is_over;
+            if is_managed {
+                return if item.is_held && !job.item.is_held { Role::Passes } else { Role::Nothing };
+            }
+        }
+        if item.is_held && item.is_everywhere {
+            return Role::Passes;
+        }
+        let tenant = self.namespaces.get(&item.namespace).and_then(|namespace| namespace.tenant.clone());
+        match (tenant, &item.node) {
+            (Some(tenant), _) if item.is_held => Role::Waits(tenant),
+            (Some(tenant), node) if !item.is_everywhere => {
+                let holds = node.is_some() || item.started.is_some() || item.admitted.is_some();
+                if holds { Role::Holds(tenant) } else { Role::Nothing }
+            }
+            (_, Some(node)) => Role::Foreign(node.clone()),
+            _ => Role::Nothing,
+        }
+    }
+
+    /// Lets the item stand as it should from `now` on.
+    pub(super) fn place(&mut self, uid: &str, now: Nanos) {
+        if self.admission.is_none() {
+            return;
+        }
+        let Some(known) = self.items.get(uid) else { return };
+        let (item, standing) = (known.item.clone(), known.standing.clone());
+        let stays = match (self.role(&item), &standing) {
+            (Role::Nothing, Standing::Nothing) => true,
+            (Role::Foreign(node), Standing::Foreign { node: before, needs }) => {
+                node == *before && *needs == item.needs
+            }
+            // The API server does not know yet that it was opened.
+            (Role::Waits(tenant), Standing::Holds { workload, opening: Some(_) }) => {
+                self.is_of(*workload, &tenant)
+            }
+            (Role::Waits(tenant), Standing::Waits { workload }) => {
+                self.is_of(*workload, &tenant) && self.has_not_changed(*workload, &item)
+            }
+            (Role::Holds(tenant), Standing::Holds { workload, opening }) => {
+                // What is written needs no other try.
+                let is_written = opening.is_some();
+                let stays = self.is_of(*workload, &tenant) && self.has_not_changed(*workload, &item);
+                if stays && is_written {
+                    self.stand(uid, Standing::Holds { workload: *workload, opening: None });
+                }
+                stays
+            }
+            (Role::Passes, Standing::Passes { .. }) => true,
+            _ => false,
+        };
+        if !stays {
+            self.move_to_role(uid, &item, &standing, now);
+        }
+        if item.kind == Kind::Job {
+            self.place_pods_of(uid, now);
+        }
+    }
+
+    fn move_to_role(&mut self, uid: &str, item: &Item, standing: &Standing, now: Nanos) {
+        let waited = matches!(standing, Standing::Waits { .. } | Standing::Member { .. });
+        self.leave(uid, now);
+        match self.role(item) {
+            Role::Nothing => {}
+            Role::Foreign(node) => {
+                let resources = item.needs.len();
+                let sum = self.foreign.entry(node.clone()).or_insert_with(|| vec![0; resources]);
+                sum.iter_mut().zip(&item.needs).for_each(|(sum, needs)| *sum = sum.saturating_add(*needs));
+                self.stand(uid, Standing::Foreign { node, needs: item.needs.clone() });
+            }
+            Role::Waits(tenant) => self.wait(uid, item, tenant, now),
+            Role::Holds(tenant) => {
+                if waited {
+                    self.counters.opened_by_hand += 1;
+                }
+                self.adopt(uid, item, tenant, now);
+            }
+            Role::Passes => {
+                let opening = Opening { at: now, failures: 0 };
+                self.stand(uid, Standing::Passes { opening });
+                self.open(uid);
+            }
+        }
+    }
+
+    /// It waits from `now` on, by itself or with its group.
+    fn wait(&mut self, uid: &str, item: &Item, tenant: String, now: Nanos) {
+        if item.problem.is_some() {
+            // It waits until somebody sets it right.
+            return self.stand(uid, Standing::Nothing);
+        }
+        if let Some((group, _)) = &item.group {
+            let key = (item.namespace.clone(), group.clone());
+            match self.group_admitted(&key) {
+                None => {
+                    self.groups.entry(key.clone()).or_default().members.insert(uid.to_owned());
+                    self.stand(uid, Standing::Member { group: group.clone() });
+                    return self.gather(&key, &tenant, now);
+                }
+                // Somebody has opened a part of the group, and was interrupted.
+                Some(at) if item.created <= at => return self.open_at(uid, item, tenant, at, now),
+                // It takes the place of one that has ended.
+                Some(_) => {}
+            }
+        }
+        let workload = self.number(Target::Item(uid.to_owned()));
+        self.stand(uid, Standing::Waits { workload });
+        let submitted = workload_of(item, tenant);
+        if let Some(admission) = &mut self.admission
+            && !admission.submit(workload, submitted, now)
+        {
+            self.stand(uid, Standing::Nothing);
+        }
+    }
+
+    /// When the group was admitted, by those of its pods that are open.
+    fn group_admitted(&self, key: &(String, String)) -> Option<Nanos> {
+        let pods = self.pods_of_group.get(key).into_iter().flatten();
+        let opened = |known: &super::Known| match known.standing {
+            Standing::Holds { opening: Some(opening), .. } => Some(opening.at),
+            _ => known.item.admitted.filter(|_| !known.item.is_held),
+        };
+        pods.filter_map(|uid| self.items.get(uid)).filter_map(opened).max()
+    }
+
+    /// It holds what it needs from `now` on, and is opened, as it was admitted `at` a time before.
+    pub(super) fn open_at(&mut self, uid: &str, item: &Item, tenant: String, at: Nanos, now: Nanos) {
+        self.adopt(uid, item, tenant, now);
+        if let Some(known) = self.items.get_mut(uid)
+            && let Standing::Holds { opening, .. } = &mut known.standing
+        {
+            *opening = Some(Opening { at, failures: 0 });
+            self.open(uid);
+        }
+    }
+
+    /// It holds what it needs from `now` on.
+    pub(super) fn adopt(&mut self, uid: &str, item: &Item, tenant: String, now: Nanos) {
+        let workload = self.number(Target::Item(uid.to_owned()));
+        let Some(admission) = &mut self.admission else { return };
+        if admission.adopt(workload, workload_of(item, tenant), now) {
+            self.stand(uid, Standing::Holds { workload, opening: None });
+        } else {
+            self.targets.remove(&workload);
+            self.stand(uid, Standing::Nothing);
+        }
+    }
+
+    /// It stands for nothing from `now` on.
+    pub(super) fn leave(&mut self, uid: &str, now: Nanos) {
+        let Some(known) = self.items.get_mut(uid) else { return };
+        let standing = std::mem::replace(&mut known.standing, Standing::Nothing);
+        let item = &known.item;
+        match standing {
+            Standing::Nothing | Standing::Passes { .. } => {}
+            Standing::Foreign { node, needs } => {
+                if let Some(sum) = self.foreign.get_mut(&node) {
+                    sum.iter_mut().zip(&needs).for_each(|(sum, needs)| *sum = sum.saturating_sub(*needs));
+                    if sum.iter().all(|&sum| sum == 0) {
+                        self.foreign.remove(&node);
+                    }
+                }
+            }
+            Standing::Waits { workload } | Standing::Holds { workload, .. } => {
+                self.targets.remove(&workload);
+                if let Some(admission) = &mut self.admission {
+                    admission.remove(workload, now);
+                }
+            }
+            Standing::Member { group } => {
+                let key = (item.namespace.clone(), group);
+                if let Some(group) = self.groups.get_mut(&key) {
+                    group.members.remove(uid);
+                }
+                let tenant = self.namespaces.get(&key.0).and_then(|namespace| namespace.tenant.clone());
+                self.gather(&key, &tenant.unwrap_or_default(), now);
+            }
+        }
+    }
+
+    /// Submits the group if all its pods are there, and withdraws it if some are missing.
+    fn gather(&mut self, key: &(String, String), tenant: &str, now: Nanos) {
+        let Some(group) = self.groups.get(key) else { return };
+        if let Some(workload) = group.workload {
+            self.targets.remove(&workload);
+            if let Some(admission) = &mut self.admission {
+                admission.remove(workload, now);
+            }
+        }
+        if group.members.is_empty() {
+            self.groups.remove(key);
+            return;
+        }
+        let members: Vec<&Item> =
+            group.members.iter().filter_map(|uid| self.items.get(uid)).map(|known| &known.item).collect();
+        let size = members.iter().filter_map(|item| item.group.as_ref()).map(|(_, size)| *size).max();
+        let whole = (members.len() >= size.unwrap_or(1) as usize).then(|| whole(&members, key, tenant));
+        let number = whole.is_some().then(|| self.number(Target::Group(key.0.clone(), key.1.clone())));
+        if let Some((number, whole)) = number.zip(whole)
+            && let Some(admission) = &mut self.admission
+        {
+            admission.submit(number, whole, now);
+        }
+        if let Some(group) = self.groups.get_mut(key) {
+            group.workload = number;
+        }
+    }
+
+    /// Looks again at the pods of a job.
+    pub(super) fn place_pods_of(&mut self, job: &str, now: Nanos) {
+        let pods = self.pods_of_job.get(job).cloned().unwrap_or_default();
+        for pod in pods {
+            self.place(&pod, now);
+        }
+    }
+
+    pub(super) fn stand(&mut self, uid: &str, standing: Standing) {
+        if let Some(known) = self.items.get_mut(uid) {
+            known.standing = standing;
+        }
+    }
+
+    /// A new number for what waits or holds something.
+    pub(super) fn number(&mut self, target: Target) -> u64 {
+        let number = self.next_id;
+        self.next_id += 1;
+        self.targets.insert(number, target);
+        number
+    }
+
+    fn is_of(&self, workload: u64, tenant: &str) -> bool {
+        let workload = self.admission.as_ref().and_then(|admission| admission.workload(workload));
+        workload.is_some_and(|workload| workload.tenant == tenant)
+    }
+
+    /// Whether the workload still is what the item is now.
+    fn has_not_changed(&self, workload: u64, item: &Item) -> bool {
+        let workload = self.admission.as_ref().and_then(|admission| admission.workload(workload));
+        workload.is_some_and(|workload| *workload == workload_of(item, workload.tenant.clone()))
+    }
+}
+
+/// What a pod or a job is for the admission.
+pub(super) fn workload_of(item: &Item, tenant: String) -> Workload {
+    let needs = item.needs.iter().map(|&amount| amount.min(crate::admission::MOST_AMOUNT)).collect();
+    let (priority, created) = (item.priority, item.created);
+    let kind = item.kind.name();
+    Workload { tenant, needs, priority, created, name: format!("{kind} {}", item.full_name()) }
+}
+
+/// What a whole group is for the admission: the sum of its pods. It has come when the last of them has.
+fn whole(members: &[&Item], key: &(String, String), tenant: &str) -> Workload {
+    let resources = members.first().map_or(0, |item| item.needs.len());
+    let sum =
+        |resource: usize| members.iter().map(|item| item.needs[resource]).fold(0u64, u64::saturating_add);
+    Workload {
+        tenant: tenant.to_owned(),
+        needs: (0..resources).map(sum).collect(),
+        priority: members.iter().map(|item| item.priority).max().unwrap_or(0),
+        created: members.iter().map(|item| item.created).max().unwrap_or_default(),
+        name: format!("Group {}/{}", key.0, key.1),
+    }
+}

@@ -1,0 +1,105 @@
+//! How the controller does.
+
+use serde::{Deserialize, Serialize};
+use trueplane_fair::Nanos;
+
+use super::Controller;
+
+/// What has happened since the process began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Pods and jobs that were opened.
+    pub opened: u64,
+    /// Pods and jobs that somebody else opened while they waited.
+    pub opened_by_hand: u64,
+    /// Writes that failed, as the server was away or had too much to do, and were tried again.
+    pub tried_again: u64,
+    /// Writes that met a change of somebody else, and were tried again.
+    pub conflicts: u64,
+    /// Pods and jobs that were gone when they were to be opened.
+    pub gone: u64,
+    /// Writes that the server did not allow.
+    pub refused: u64,
+    /// Objects with something wrong.
+    pub problems: u64,
+    /// Times at which the clock was found to have gone back.
+    pub clock_jumps: u64,
+}
+
+/// How a tenant does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TenantStatus {
+    /// Its name.
+    pub name: String,
+    /// Its weight.
+    pub weight: u32,
+    /// Part of the cluster that it is entitled to.
+    pub entitled: f64,
+    /// Part of the cluster that it holds, of the resource that decides when it is its turn.
+    pub held: f64,
+    /// Part of the cluster that it has had of that resource above what it is entitled to, as remembered.
+    pub remembered: f64,
+    /// Workloads that wait.
+    pub waiting: u64,
+    /// Workloads that were admitted since the process leads.
+    pub admitted: u64,
+    /// Amounts that it holds, as people write them, in the order of resources.
+    pub amounts: Vec<String>,
+}
+
+/// How everything does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Whether the process leads.
+    pub leads: bool,
+    /// The resources that count.
+    pub resources: Vec<String>,
+    /// Amounts that there are, as people write them.
+    pub capacity: Vec<String>,
+    /// Amounts that tenants hold.
+    pub held: Vec<String>,
+    /// The tenants, in the order in which it is their turn; those who do not wait come last, by name.
+    pub tenants: Vec<TenantStatus>,
+    /// What has happened.
+    pub counters: Counters,
+}
+
+impl Controller {
+    /// How everything does at `now`.
+    pub fn status(&mut self, now: Nanos) -> Status {
+        let resources = self.policy.resources.clone();
+        let mut status = Status {
+            leads: self.leads(),
+            resources: resources.names().to_vec(),
+            capacity: Vec::new(),
+            held: Vec::new(),
+            tenants: Vec::new(),
+            counters: self.counters,
+        };
+        let Some(admission) = &mut self.admission else { return status };
+        let show = |amounts: &[u64]| -> Vec<String> {
+            amounts.iter().enumerate().map(|(resource, &amount)| resources.show(resource, amount)).collect()
+        };
+        let order = admission.order(now);
+        status.capacity = show(admission.capacity());
+        status.held = show(admission.held());
+        let others = admission.tenants().filter(|name| !order.iter().any(|other| other == name));
+        let names: Vec<String> = order.iter().cloned().chain(others.map(str::to_owned)).collect();
+        for name in names {
+            let (Some(share), Some(settings)) = (admission.share(&name), admission.settings(&name)) else {
+                continue;
+            };
+            status.tenants.push(TenantStatus {
+                weight: settings.weight,
+                entitled: share.entitled,
+                held: share.held,
+                remembered: share.remembered,
+                waiting: admission.waiting(&name) as u64,
+                admitted: self.admitted.get(&name).copied().unwrap_or_default(),
+                amounts: show(admission.held_by(&name).unwrap_or_default()),
+                name,
+            });
+        }
+        status
+    }
+}

@@ -1,0 +1,226 @@
+//! What people are told: why something waits, and what is wrong.
+
+use std::collections::HashMap;
+
+use trueplane_fair::Nanos;
+
+use super::{Controller, Order, Policy, Target};
+use crate::admission::{Admission, Why};
+use crate::objects::Kind;
+
+/// Time between two rounds of events about what waits.
+const ROUND: u64 = 5_000_000_000;
+/// Events in a round, at most: the API server has other things to do.
+const MOST_IN_ROUND: usize = 50;
+/// Workloads of a tenant of which events tell why they wait: the first ones.
+const TOLD_OF_TENANT: usize = 3;
+/// What has not changed is told again after this.
+const AGAIN: u64 = 600_000_000_000;
+
+/// What was told, and when.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// By unique number or name: the last thing that was told of it, without numbers that change all the time.
+    last: HashMap<String, (String, Nanos)>,
+    /// When the next round may be.
+    round: Nanos,
+}
+
+impl Told {
+    /// Nothing was told of it.
+    pub(super) fn forget(&mut self, uid: &str) {
+        self.last.remove(uid);
+    }
+
+    /// Whether `what` is news of `about`; notes it.
+    fn is_news(&mut self, about: &str, what: &str, now: Nanos) -> bool {
+        let known = self.last.get(about);
+        let is_old = known.is_some_and(|(last, at)| last == what && now.0.saturating_sub(at.0) < AGAIN);
+        if !is_old {
+            self.last.insert(about.to_owned(), (what.to_owned(), now));
+        }
+        !is_old
+    }
+}
+
+impl Controller {
+    /// Tells what is wrong with the namespace, if something is.
+    pub(super) fn tell_of_namespace(&mut self, name: &str, now: Nanos) {
+        if let Some(problem) = self.namespaces.get(name).and_then(|namespace| namespace.problem.clone()) {
+            self.tell_problem(Kind::Namespace, "", name, "", problem, now);
+        }
+    }
+
+    /// Tells what is wrong with a pod or a job that is held, if something is.
+    pub(super) fn tell_of_item(&mut self, uid: &str, now: Nanos) {
+        let Some(item) = self.items.get(uid).map(|known| &known.item).filter(|item| item.is_held) else {
+            return;
+        };
+        if let Some(problem) = item.problem.clone() {
+            let (namespace, name) = (item.namespace.clone(), item.name.clone());
+            self.tell_problem(item.kind, &namespace, &name, uid, problem, now);
+        }
+    }
+
+    /// Tells that something is wrong with an object, once. Only the process that leads says so.
+    fn tell_problem(
+        &mut self,
+        kind: Kind,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+        problem: String,
+        now: Nanos,
+    ) {
+        if !self.leads() {
+            return;
+        }
+        let about = format!("{} {namespace}/{name}", kind.name());
+        if self.told.is_news(&about, &problem, now) {
+            self.counters.problems += 1;
+            self.orders.push_back(Order::Tell {
+                kind,
+                namespace: namespace.to_owned(),
+                name: name.to_owned(),
+                uid: uid.to_owned(),
+                is_warning: true,
+                reason: "Misconfigured",
+                text: problem,
+            });
+        }
+    }
+
+    /// Tells why the first workloads of every tenant wait, if that is news.
+    pub(super) fn tell_why(&mut self, now: Nanos) {
+        if now < self.told.round {
+            return;
+        }
+        self.told.round = Nanos(now.0.saturating_add(ROUND));
+        let Some(admission) = &mut self.admission else { return };
+        let order = admission.order(now);
+        let mut news = Vec::new();
+        for tenant in admission.tenants() {
+            for id in admission.first_waiting(tenant, TOLD_OF_TENANT) {
+                let Some((about, why)) = self.targets.get(&id).zip(admission.why(id, &order)) else {
+                    continue;
+                };
+                let uid = match about {
+                    Target::Item(uid) => Some(uid),
+                    // The first pod speaks for its group.
+                    Target::Group(namespace, name) => {
+                        let group = self.groups.get(&(namespace.clone(), name.clone()));
+                        group.and_then(|group| group.members.first())
+                    }
+                };
+                let Some(known) = uid.and_then(|uid| self.items.get(uid)) else { continue };
+                if news.len() < MOST_IN_ROUND
+                    && why != Why::Nothing
+                    && self.told.is_news(&known.item.uid, kind_of(&why), now)
+                {
+                    news.push((known.item.clone(), self.policy.sentence(admission, tenant, &why)));
+                }
+            }
+        }
+        for (item, text) in news {
+            self.orders.push_back(Order::Tell {
+                kind: item.kind,
+                namespace: item.namespace,
+                name: item.name,
+                uid: item.uid,
+                is_warning: false,
+                reason: "Waiting",
+                text,
+            });
+        }
+    }
+
+    /// Why the pod or job waits, in a sentence: `None` if there is none of that name, or it does not wait.
+    pub fn why(&mut self, namespace: &str, name: &str, now: Nanos) -> Option<String> {
+        let is_it = |known: &&super::Known| known.item.namespace == namespace && known.item.name == name;
+        let item = self.items.values().find(is_it)?.item.clone();
+        let admission = self.admission.as_mut()?;
+        let order = admission.order(now);
+        let target = Target::Item(item.uid.clone());
+        let group = item.group.map(|(group, _)| Target::Group(namespace.to_owned(), group));
+        let is_its = |other: &Target| *other == target || Some(other) == group.as_ref();
+        let id = self.targets.iter().find(|(_, other)| is_its(other)).map(|(id, _)| *id);
+        let Some(id) = id else {
+            let group = group.filter(|_| item.is_held)?;
+            let Target::Group(namespace, group) = group else { return None };
+            let there = self.groups.get(&(namespace, group.clone())).map_or(0, |group| group.members.len());
+            return Some(format!(
+                "{there} pods of its group {group} are there, and the group is not complete"
+            ));
+        };
+        let admission = self.admission.as_ref()?;
+        let why = admission.why(id, &order)?;
+        let tenant = admission.workload(id)?.tenant.clone();
+        Some(self.policy.sentence(admission, &tenant, &why))
+    }
+}
+
+impl Policy {
+    /// Why a workload of `tenant` waits.
+    fn sentence(&self, admission: &Admission, tenant: &str, why: &Why) -> String {
+        let resources = &self.resources;
+        let amount = |resource: usize, amount: u64| {
+            format!("{} of {}", resources.show(resource, amount), resources.names()[resource])
+        };
+        match why {
+            Why::Cluster { resource, needed, found } => {
+                let has = resources.show(*resource, *found);
+                format!("needs {}, and the cluster has {has}", amount(*resource, *needed))
+            }
+            Why::LargerThanLimit { resource, needed, limit } => {
+                let may = resources.show(*resource, *limit);
+                format!("needs {}, and {tenant} may hold at most {may}", amount(*resource, *needed))
+            }
+            Why::Tenant { before } => format!("waits, as {before} of {tenant} are before it"),
+            Why::Limit { resource, limit } => {
+                format!("waits, as {tenant} may hold at most {}", amount(*resource, *limit))
+            }
+            Why::Turn { before } => {
+                let shown: Vec<&str> = before.iter().take(3).map(String::as_str).collect();
+                let more = before.len() - shown.len();
+                let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+                format!(
+                    "waits, as it is the turn of {}{more}: {}",
+                    shown.join(", "),
+                    self.usage(admission, tenant)
+                )
+            }
+            Why::Room { resource, needed, free } => {
+                let free = resources.show(*resource, *free);
+                format!("is next: needs {}, and {free} are free", amount(*resource, *needed))
+            }
+            Why::Nothing => "is admitted now".to_owned(),
+        }
+    }
+
+    /// What a tenant has and has had.
+    fn usage(&self, admission: &Admission, tenant: &str) -> String {
+        let Some(share) = admission.share(tenant) else { return tenant.to_owned() };
+        let percent = |part: f64| format!("{:.1}%", part * 100.0);
+        let memory = self.memory.map(|memory| memory.half_life_span());
+        let had = memory.map_or_else(String::new, |half_life| {
+            format!(
+                ", and with a half-life of {half_life} it has had {} of the cluster above that",
+                percent(share.remembered)
+            )
+        });
+        format!("{tenant} holds {}, its part is {}{had}", percent(share.held), percent(share.entitled))
+    }
+}
+
+/// What does not change with every number.
+fn kind_of(why: &Why) -> &'static str {
+    match why {
+        Why::Cluster { .. } => "cluster",
+        Why::LargerThanLimit { .. } => "larger than the limit",
+        Why::Tenant { .. } => "tenant",
+        Why::Limit { .. } => "limit",
+        Why::Turn { .. } => "turn",
+        Why::Room { .. } => "room",
+        Why::Nothing => "nothing",
+    }
+}

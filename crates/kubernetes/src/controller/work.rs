@@ -1,0 +1,176 @@
+//! What is to be written, and what came of it.
+
+use std::time::Duration;
+
+use trueplane_fair::Nanos;
+
+use super::place::{Opening, Standing, workload_of};
+use super::{Controller, Target};
+use crate::objects::{Item, Kind};
+
+/// The first pause before a write is tried again; it doubles with every failure.
+const FIRST_PAUSE: u64 = 200_000_000;
+/// The longest pause.
+const LONGEST_PAUSE: u64 = 30_000_000_000;
+/// What was written and is not seen for this long is written once more: writing it twice is as writing it once.
+const UNSEEN: u64 = 60_000_000_000;
+
+/// Something to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Let a pod be scheduled, or a job run.
+    Open {
+        /// Pod or job.
+        kind: Kind,
+        /// Its namespace.
+        namespace: String,
+        /// Its name.
+        name: String,
+        /// Its unique number: another one of the same name is not to be opened.
+        uid: String,
+        /// When it was admitted.
+        at: Nanos,
+    },
+    /// Write an event that says something to people.
+    Tell {
+        /// The kind of the object that it is about.
+        kind: Kind,
+        /// Its namespace; empty for a namespace itself.
+        namespace: String,
+        /// Its name.
+        name: String,
+        /// Its unique number; may be empty.
+        uid: String,
+        /// Whether something is wrong.
+        is_warning: bool,
+        /// A word for machines, such as `Waiting`.
+        reason: &'static str,
+        /// What it says.
+        text: String,
+    },
+}
+
+/// What came of opening something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is open.
+    Done,
+    /// It was not written; it is to be tried again, after the time that the server asked for, if it asked.
+    Again(Option<Duration>),
+    /// Somebody has changed it meanwhile; it is to be tried again.
+    Conflict,
+    /// It is not there any more.
+    Gone,
+    /// The server does not allow it.
+    Refused,
+}
+
+impl Controller {
+    /// What is to be written at `now`. To be called whenever something was shown, something has been [done](Self::done), or time has passed.
+    pub fn work(&mut self, now: Nanos) -> Vec<Order> {
+        while let Some(id) = self.admission.as_mut().and_then(|admission| admission.next(now)) {
+            self.admit(id, now);
+        }
+        while let Some((time, _)) = self.retries.first()
+            && *time <= now
+        {
+            let Some((_, uid)) = self.retries.pop_first() else { break };
+            self.open(&uid);
+        }
+        self.tell_why(now);
+        self.orders.drain(..).collect()
+    }
+
+    /// When there is work although nothing happens.
+    pub fn next_work(&self) -> Option<Nanos> {
+        self.retries.first().map(|(time, _)| *time)
+    }
+
+    /// The order to open `uid` was carried out, and this came of it.
+    pub fn done(&mut self, uid: &str, outcome: &Outcome, now: Nanos) {
+        // The watch may have told of it before.
+        match outcome {
+            Outcome::Done => self.counters.opened += 1,
+            Outcome::Again(_) => self.counters.tried_again += 1,
+            Outcome::Conflict => self.counters.conflicts += 1,
+            Outcome::Gone => self.counters.gone += 1,
+            Outcome::Refused => self.counters.refused += 1,
+        }
+        let Some(opening) = self.items.get_mut(uid).and_then(|known| match &mut known.standing {
+            Standing::Holds { opening, .. } => opening.as_mut(),
+            Standing::Passes { opening } => Some(opening),
+            _ => None,
+        }) else {
+            return;
+        };
+        let pause = match outcome {
+            Outcome::Done => {
+                opening.failures = 0;
+                UNSEEN
+            }
+            // The watch tells when it goes; what it holds ends then.
+            Outcome::Gone => UNSEEN,
+            Outcome::Again(_) | Outcome::Conflict | Outcome::Refused => {
+                opening.failures = opening.failures.saturating_add(1);
+                let pause = FIRST_PAUSE << opening.failures.min(10).saturating_sub(1);
+                let asked = match outcome {
+                    Outcome::Again(Some(asked)) => u64::try_from(asked.as_nanos()).unwrap_or(u64::MAX),
+                    _ => 0,
+                };
+                pause.max(asked).min(LONGEST_PAUSE)
+            }
+        };
+        self.retries.insert((Nanos(now.0.saturating_add(pause)), uid.to_owned()));
+    }
+
+    /// The workload `id` is admitted at `now`.
+    fn admit(&mut self, id: u64, now: Nanos) {
+        let tenant = self.admission.as_ref().and_then(|admission| admission.workload(id));
+        let tenant = tenant.map(|workload| workload.tenant.clone()).unwrap_or_default();
+        *self.admitted.entry(tenant.clone()).or_default() += 1;
+        match self.targets.get(&id).cloned() {
+            None => {}
+            Some(Target::Item(uid)) => self.holds(&uid, id, now),
+            Some(Target::Group(namespace, name)) => {
+                let key = (namespace, name);
+                self.targets.remove(&id);
+                let members = self.groups.remove(&key).map(|group| group.members).unwrap_or_default();
+                let mut parts = Vec::new();
+                for uid in &members {
+                    let Some(known) = self.items.get(uid) else { continue };
+                    let workload = workload_of(&known.item, tenant.clone());
+                    parts.push((uid.clone(), self.number(Target::Item(uid.clone())), workload));
+                }
+                let split = parts.iter().map(|(_, number, workload)| (*number, workload.clone())).collect();
+                if let Some(admission) = &mut self.admission {
+                    admission.split(id, split, now);
+                }
+                for (uid, number, _) in parts {
+                    self.holds(&uid, number, now);
+                }
+            }
+        }
+    }
+
+    /// The item holds what it needs as workload `id` from `now` on, and is to be opened.
+    fn holds(&mut self, uid: &str, id: u64, now: Nanos) {
+        let opening = Some(Opening { at: now, failures: 0 });
+        self.stand(uid, Standing::Holds { workload: id, opening });
+        self.told.forget(uid);
+        self.open(uid);
+    }
+
+    /// Orders that the item be opened, if it is to be.
+    pub(super) fn open(&mut self, uid: &str) {
+        let Some(known) = self.items.get(uid) else { return };
+        let opening = match &known.standing {
+            Standing::Holds { opening: Some(opening), .. } | Standing::Passes { opening } => opening,
+            _ => return,
+        };
+        let Item { kind, namespace, name, uid, is_held, .. } = &known.item;
+        if *is_held {
+            let (kind, namespace, name) = (*kind, namespace.clone(), name.clone());
+            self.orders.push_back(Order::Open { kind, namespace, name, uid: uid.clone(), at: opening.at });
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! What is read of the objects of Kubernetes: as little as counts.
+//!
+//! Sources: the API reference of Kubernetes: Pod v1, Job batch/v1, Node v1, Namespace v1; its page "Pod Scheduling Readiness".
+
+use std::collections::BTreeMap;
+
+use kube::core::{ApiResource, Object, ObjectMeta};
+use serde::{Deserialize, Deserializer};
+use trueplane_fair::Nanos;
+use trueplane_fair::cluster::MOST_WEIGHT;
+use trueplane_fair::workload::kubernetes::{Amounts, Container, Resources, pod_needs};
+
+use crate::names::{ADMITTED, GATE, GROUP, GROUP_SIZE, JOB, LIMITS, TENANT, WEIGHT};
+use crate::resources::ResourceNames;
+
+/// A pod as the API server has it.
+pub type RawPod = Object<PodSpec, PodStatus>;
+/// A job as the API server has it.
+pub type RawJob = Object<JobSpec, JobStatus>;
+/// A node as the API server has it.
+pub type RawNode = Object<NodeSpec, NodeStatus>;
+/// A namespace as the API server has it.
+pub type RawNamespace = Object<NamespaceSpec, NamespaceStatus>;
+
+/// The kinds of objects that are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// `v1 Pod`.
+    Pod,
+    /// `batch/v1 Job`.
+    Job,
+    /// `v1 Node`.
+    Node,
+    /// `v1 Namespace`.
+    Namespace,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Namespace, Self::Node, Self::Job, Self::Pod];
+
+    /// The name of the kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pod => "Pod",
+            Self::Job => "Job",
+            Self::Node => "Node",
+            Self::Namespace => "Namespace",
+        }
+    }
+
+    /// Where the API has it.
+    pub fn resource(self) -> ApiResource {
+        let (group, plural) = match self {
+            Self::Pod => ("", "pods"),
+            Self::Job => ("batch", "jobs"),
+            Self::Node => ("", "nodes"),
+            Self::Namespace => ("", "namespaces"),
+        };
+        ApiResource {
+            group: group.to_owned(),
+            version: "v1".to_owned(),
+            api_version: if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") },
+            kind: self.name().to_owned(),
+            plural: plural.to_owned(),
+        }
+    }
+}
+
+/// What is null is as what is not there.
+fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The spec of a pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct PodSpec {
+    #[serde(deserialize_with = "or_default")]
+    containers: Vec<Container>,
+    #[serde(deserialize_with = "or_default")]
+    init_containers: Vec<Container>,
+    overhead: Option<Amounts>,
+    #[serde(deserialize_with = "or_default")]
+    resources: Resources,
+    #[serde(deserialize_with = "or_default")]
+    scheduling_gates: Vec<Named>,
+    node_name: Option<String>,
+    priority: Option<i32>,
+}
+
+impl PodSpec {
+    fn needs(&self) -> Amounts {
+        pod_needs(&self.init_containers, &self.containers, self.resources.requests(), self.overhead.as_ref())
+    }
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Named {
+    name: String,
+}
+
+/// The status of a pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct PodStatus {
+    phase: String,
+    #[serde(deserialize_with = "or_default")]
+    conditions: Vec<Condition>,
+    #[serde(deserialize_with = "or_default")]
+    container_statuses: Vec<ContainerStatus>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Condition {
+    r#type: String,
+    status: String,
+    last_transition_time: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContainerStatus {
+    state: State,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct State {
+    terminated: Option<Terminated>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Terminated {
+    finished_at: Option<String>,
+}
+
+/// When a condition became true, if it is.
+fn since(conditions: &[Condition], kind: &str) -> Option<Nanos> {
+    let found = conditions.iter().find(|one| one.r#type == kind && one.status == "True")?;
+    time(found.last_transition_time.as_deref()?)
+}
+
+/// Whether a condition is true.
+fn is_true(conditions: &[Condition], kind: &str) -> bool {
+    conditions.iter().any(|one| one.r#type == kind && one.status == "True")
+}
+
+/// A time as Kubernetes writes it.
+pub(crate) fn time(text: &str) -> Option<Nanos> {
+    trueplane_trace::date_time(text)
+}
+
+/// The spec of a job.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct JobSpec {
+    suspend: Option<bool>,
+    parallelism: Option<u32>,
+    completions: Option<u32>,
+    #[serde(deserialize_with = "or_default")]
+    template: Template,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+struct Template {
+    #[serde(deserialize_with = "or_default")]
+    spec: PodSpec,
+}
+
+/// The status of a job.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct JobStatus {
+    start_time: Option<String>,
+    #[serde(deserialize_with = "or_default")]
+    conditions: Vec<Condition>,
+}
+
+/// The spec of a node.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeSpec {
+    unschedulable: Option<bool>,
+}
+
+/// The status of a node.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeStatus {
+    #[serde(deserialize_with = "or_default")]
+    allocatable: Amounts,
+    #[serde(deserialize_with = "or_default")]
+    conditions: Vec<Condition>,
+}
+
+/// The spec of a namespace, of which nothing counts.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct NamespaceSpec {}
+
+/// The status of a namespace, of which nothing counts.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct NamespaceStatus {}
+
+/// What a pod and a job have in common: something that is held until it is its turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Pod or job.
+    pub kind: Kind,
+    /// Its unique number.
+    pub uid: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// When it was created.
+    pub created: Nanos,
+    /// Amounts that it needs of the resources that count.
+    pub needs: Vec<u64>,
+    /// Its priority.
+    pub priority: i32,
+    /// Whether it is held: the pod has our gate, or the job is suspended.
+    pub is_held: bool,
+    /// When it was admitted, by our annotation.
+    pub admitted: Option<Nanos>,
+    /// When it began to use what it needs: a pod that has a node, a job that has started.
+    pub started: Option<Nanos>,
+    /// The node of a pod.
+    pub node: Option<String>,
+    /// Whether it has ended.
+    pub is_over: bool,
+    /// When it ended, if that is known.
+    pub ended: Option<Nanos>,
+    /// Name and size of its group, all of which is admitted at once.
+    pub group: Option<(String, u32)>,
+    /// What is wrong with it, if something is.
+    pub problem: Option<String>,
+    /// The unique number of the job to which a pod belongs.
+    pub job: Option<String>,
+    /// Whether it belongs to a node or a DaemonSet, so that nobody waits for it.
+    pub is_everywhere: bool,
+}
+
+fn map<'m>(map: Option<&'m BTreeMap<String, String>>, key: &str) -> Option<&'m str> {
+    map?.get(key).map(String::as_str)
+}
+
+impl Item {
+    fn new(kind: Kind, metadata: &ObjectMeta, needs: Vec<u64>) -> Self {
+        let owners = metadata.owner_references.as_deref().unwrap_or_default();
+        let job = owners.iter().find(|owner| owner.kind == "Job").map(|owner| owner.uid.clone());
+        let annotations = metadata.annotations.as_ref();
+        let created = metadata.creation_timestamp.as_ref().map(|time| time.0.as_nanosecond());
+        Self {
+            kind,
+            uid: metadata.uid.clone().unwrap_or_default(),
+            namespace: metadata.namespace.clone().unwrap_or_default(),
+            name: metadata.name.clone().unwrap_or_default(),
+            created: Nanos(created.and_then(|nanos| u64::try_from(nanos).ok()).unwrap_or_default()),
+            needs,
+            priority: 0,
+            is_held: false,
+            admitted: map(annotations, ADMITTED).and_then(time),
+            started: None,
+            node: None,
+            is_over: false,
+            ended: None,
+            group: None,
+            problem: None,
+            job,
+            is_everywhere: owners.iter().any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node")),
+        }
+    }
+
+    /// What counts of a pod.
+    pub fn pod(pod: &RawPod, resources: &ResourceNames) -> Self {
+        let (metadata, spec) = (&pod.metadata, &pod.spec);
+        let status = pod.status.clone().unwrap_or_default();
+        let mut item = Self::new(Kind::Pod, metadata, resources.needs(&spec.needs()));
+        item.priority = spec.priority.unwrap_or(0);
+        item.is_held = spec.scheduling_gates.iter().any(|gate| gate.name == GATE);
+        item.node = spec.node_name.clone().filter(|node| !node.is_empty());
+        item.started = since(&status.conditions, "PodScheduled").filter(|_| item.node.is_some());
+        item.is_over = matches!(status.phase.as_str(), "Succeeded" | "Failed");
+        let ends = status.container_statuses.iter().filter_map(|one| one.state.terminated.as_ref());
+        item.ended = ends.filter_map(|end| time(end.finished_at.as_deref()?)).max().filter(|_| item.is_over);
+        let size = map(metadata.annotations.as_ref(), GROUP_SIZE);
+        if let Some(group) = map(metadata.labels.as_ref(), GROUP).filter(|group| !group.is_empty()) {
+            match size.map(str::parse::<u32>) {
+                Some(Ok(size @ 1..)) => item.group = Some((group.to_owned(), size)),
+                _ => {
+                    let found = size.map_or_else(|| "none".to_owned(), |size| format!("{size:?}"));
+                    item.problem = Some(format!(
+                        "expected the annotation {GROUP_SIZE} with the number of pods of group {group:?}, got {found}"
+                    ));
+                }
+            }
+        }
+        item
+    }
+
+    /// What counts of a job; `None` if it is not for us.
+    pub fn job(job: &RawJob, resources: &ResourceNames) -> Option<Self> {
+        let (metadata, spec) = (&job.metadata, &job.spec);
+        if map(metadata.labels.as_ref(), JOB) != Some("true") {
+            return None;
+        }
+        let status = job.status.clone().unwrap_or_default();
+        let pods = spec.parallelism.unwrap_or(1).min(spec.completions.unwrap_or(u32::MAX));
+        let needs = resources.needs(&spec.template.spec.needs());
+        let needs = needs.iter().map(|amount| amount.saturating_mul(pods.into())).collect();
+        let mut item = Self::new(Kind::Job, metadata, needs);
+        item.priority = spec.template.spec.priority.unwrap_or(0);
+        item.is_held = spec.suspend == Some(true);
+        item.started = status.start_time.as_deref().and_then(time).filter(|_| !item.is_held);
+        let (complete, failed) = ("Complete", "Failed");
+        item.is_over = is_true(&status.conditions, complete) || is_true(&status.conditions, failed);
+        item.ended = since(&status.conditions, complete).or(since(&status.conditions, failed));
+        Some(item)
+    }
+
+    /// The name by which people know it.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+}
+
+/// What counts of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Whether pods can be put on it.
+    pub is_usable: bool,
+    /// Amounts that it has of the resources that count.
+    pub amounts: Vec<u64>,
+}
+
+impl Node {
+    /// What counts of a node.
+    pub fn read(node: &RawNode, resources: &ResourceNames) -> Self {
+        let status = node.status.clone().unwrap_or_default();
+        Self {
+            name: node.metadata.name.clone().unwrap_or_default(),
+            is_usable: is_true(&status.conditions, "Ready") && node.spec.unschedulable != Some(true),
+            amounts: resources.has(&status.allocatable),
+        }
+    }
+}
+
+/// What counts of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// Its name.
+    pub name: String,
+    /// Its tenant, if it has one.
+    pub tenant: Option<String>,
+    /// The weight of the tenant, if it is given here.
+    pub weight: Option<u32>,
+    /// The limits of the tenant, if they are given here.
+    pub limits: Option<Vec<Option<u64>>>,
+    /// What is wrong with it: what is given there is not used.
+    pub problem: Option<String>,
+}
+
+impl Namespace {
+    /// What counts of a namespace.
+    pub fn read(namespace: &RawNamespace, resources: &ResourceNames) -> Self {
+        let metadata = &namespace.metadata;
+        let annotations = metadata.annotations.as_ref();
+        let tenant = map(metadata.labels.as_ref(), TENANT).filter(|tenant| !tenant.is_empty());
+        let mut read = Self {
+            name: metadata.name.clone().unwrap_or_default(),
+            tenant: tenant.map(str::to_owned),
+            weight: None,
+            limits: None,
+            problem: None,
+        };
+        if let Some(text) = map(annotations, WEIGHT) {
+            let weight = text.trim().parse().ok().filter(|weight| (1..=MOST_WEIGHT).contains(weight));
+            read.weight = weight;
+            if weight.is_none() {
+                read.problem =
+                    Some(format!("{WEIGHT}: expected a weight from 1 to {MOST_WEIGHT}, got {text:?}"));
+            }
+        }
+        if let Some(text) = map(annotations, LIMITS) {
+            match resources.limits(text) {
+                Ok(limits) => read.limits = Some(limits),
+                Err(problem) => read.problem = Some(format!("{LIMITS}: {problem}")),
+            }
+        }
+        read
+    }
+}
