@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use kube::core::{ApiResource, Object, ObjectMeta};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use trueplane_fair::Nanos;
 use trueplane_fair::cluster::MOST_WEIGHT;
 use trueplane_fair::workload::kubernetes::{Amounts, Container, Resources, pod_needs};
@@ -13,14 +15,14 @@ use trueplane_fair::workload::kubernetes::{Amounts, Container, Resources, pod_ne
 use crate::names::{ADMITTED, GATE, GROUP, GROUP_SIZE, JOB, LIMITS, TENANT, WEIGHT};
 use crate::resources::ResourceNames;
 
-/// A pod as the API server has it.
-pub type RawPod = Object<PodSpec, PodStatus>;
+/// A pod as the API server has it. What cannot be read of one object must not keep the others from being seen, so that each is read by itself.
+pub type RawPod = Object<Value, Value>;
 /// A job as the API server has it.
-pub type RawJob = Object<JobSpec, JobStatus>;
+pub type RawJob = Object<Value, Value>;
 /// A node as the API server has it.
-pub type RawNode = Object<NodeSpec, NodeStatus>;
+pub type RawNode = Object<Value, Value>;
 /// A namespace as the API server has it.
-pub type RawNamespace = Object<NamespaceSpec, NamespaceStatus>;
+pub type RawNamespace = Object<Value, Value>;
 
 /// The kinds of objects that are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +69,12 @@ impl Kind {
     }
 }
 
+/// Reads a part of an object; what is not there is as what is empty. The error names what is wrong.
+fn read<T: DeserializeOwned + Default>(part: &str, value: Option<&Value>) -> Result<T, String> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(T::default()) };
+    T::deserialize(value.clone()).map_err(|error| format!("cannot read its {part}: {error}"))
+}
+
 /// What is null is as what is not there.
 fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
@@ -77,7 +85,7 @@ fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
 /// The spec of a pod.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct PodSpec {
+struct PodSpec {
     #[serde(deserialize_with = "or_default")]
     containers: Vec<Container>,
     #[serde(deserialize_with = "or_default")]
@@ -85,9 +93,6 @@ pub struct PodSpec {
     overhead: Option<Amounts>,
     #[serde(deserialize_with = "or_default")]
     resources: Resources,
-    #[serde(deserialize_with = "or_default")]
-    scheduling_gates: Vec<Named>,
-    node_name: Option<String>,
     priority: Option<i32>,
 }
 
@@ -97,16 +102,10 @@ impl PodSpec {
     }
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Named {
-    name: String,
-}
-
 /// The status of a pod.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct PodStatus {
+struct PodStatus {
     phase: String,
     #[serde(deserialize_with = "or_default")]
     conditions: Vec<Condition>,
@@ -159,8 +158,7 @@ pub(crate) fn time(text: &str) -> Option<Nanos> {
 /// The spec of a job.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct JobSpec {
-    suspend: Option<bool>,
+struct JobSpec {
     parallelism: Option<u32>,
     completions: Option<u32>,
     #[serde(deserialize_with = "or_default")]
@@ -177,36 +175,21 @@ struct Template {
 /// The status of a job.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct JobStatus {
+struct JobStatus {
     start_time: Option<String>,
     #[serde(deserialize_with = "or_default")]
     conditions: Vec<Condition>,
 }
 
-/// The spec of a node.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct NodeSpec {
-    unschedulable: Option<bool>,
-}
-
 /// The status of a node.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct NodeStatus {
+struct NodeStatus {
     #[serde(deserialize_with = "or_default")]
     allocatable: Amounts,
     #[serde(deserialize_with = "or_default")]
     conditions: Vec<Condition>,
 }
-
-/// The spec of a namespace, of which nothing counts.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct NamespaceSpec {}
-
-/// The status of a namespace, of which nothing counts.
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct NamespaceStatus {}
 
 /// What a pod and a job have in common: something that is held until it is its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,7 +237,8 @@ fn map<'m>(map: Option<&'m BTreeMap<String, String>>, key: &str) -> Option<&'m s
 impl Item {
     fn new(kind: Kind, metadata: &ObjectMeta, needs: Vec<u64>) -> Self {
         let owners = metadata.owner_references.as_deref().unwrap_or_default();
-        let job = owners.iter().find(|owner| owner.kind == "Job").map(|owner| owner.uid.clone());
+        let mut owners = owners.iter().filter(|owner| owner.controller == Some(true));
+        let owner = owners.next().map(|owner| (owner.kind.as_str(), &owner.uid));
         let annotations = metadata.annotations.as_ref();
         let created = metadata.creation_timestamp.as_ref().map(|time| time.0.as_nanosecond());
         Self {
@@ -273,21 +257,29 @@ impl Item {
             ended: None,
             group: None,
             problem: None,
-            job,
-            is_everywhere: owners.iter().any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node")),
+            job: owner.filter(|owner| owner.0 == "Job").map(|owner| owner.1.clone()),
+            is_everywhere: owner.is_some_and(|owner| matches!(owner.0, "DaemonSet" | "Node")),
         }
     }
 
     /// What counts of a pod.
     pub fn pod(pod: &RawPod, resources: &ResourceNames) -> Self {
-        let (metadata, spec) = (&pod.metadata, &pod.spec);
-        let status = pod.status.clone().unwrap_or_default();
+        let metadata = &pod.metadata;
+        let (spec, problem) = match read::<PodSpec>("spec", Some(&pod.spec)) {
+            Ok(spec) => (spec, None),
+            Err(problem) => (PodSpec::default(), Some(problem)),
+        };
+        let status: PodStatus = read("status", pod.status.as_ref()).unwrap_or_default();
         let mut item = Self::new(Kind::Pod, metadata, resources.needs(&spec.needs()));
+        item.problem = problem;
         item.priority = spec.priority.unwrap_or(0);
-        item.is_held = spec.scheduling_gates.iter().any(|gate| gate.name == GATE);
-        item.node = spec.node_name.clone().filter(|node| !node.is_empty());
+        let gates = pod.spec["schedulingGates"].as_array();
+        item.is_held = gates.is_some_and(|gates| gates.iter().any(|gate| gate["name"] == GATE));
+        item.node = pod.spec["nodeName"].as_str().filter(|node| !node.is_empty()).map(str::to_owned);
         item.started = since(&status.conditions, "PodScheduled").filter(|_| item.node.is_some());
-        item.is_over = matches!(status.phase.as_str(), "Succeeded" | "Failed");
+        // A pod that is deleted before it has a node never gets one.
+        let is_deleted = item.is_held && metadata.deletion_timestamp.is_some();
+        item.is_over = is_deleted || matches!(status.phase.as_str(), "Succeeded" | "Failed");
         let ends = status.container_statuses.iter().filter_map(|one| one.state.terminated.as_ref());
         item.ended = ends.filter_map(|end| time(end.finished_at.as_deref()?)).max().filter(|_| item.is_over);
         let size = map(metadata.annotations.as_ref(), GROUP_SIZE);
@@ -296,7 +288,7 @@ impl Item {
                 Some(Ok(size @ 1..)) => item.group = Some((group.to_owned(), size)),
                 _ => {
                     let found = size.map_or_else(|| "none".to_owned(), |size| format!("{size:?}"));
-                    item.problem = Some(format!(
+                    item.problem.get_or_insert(format!(
                         "expected the annotation {GROUP_SIZE} with the number of pods of group {group:?}, got {found}"
                     ));
                 }
@@ -307,20 +299,26 @@ impl Item {
 
     /// What counts of a job; `None` if it is not for us.
     pub fn job(job: &RawJob, resources: &ResourceNames) -> Option<Self> {
-        let (metadata, spec) = (&job.metadata, &job.spec);
+        let metadata = &job.metadata;
         if map(metadata.labels.as_ref(), JOB) != Some("true") {
             return None;
         }
-        let status = job.status.clone().unwrap_or_default();
+        let (spec, problem) = match read::<JobSpec>("spec", Some(&job.spec)) {
+            Ok(spec) => (spec, None),
+            Err(problem) => (JobSpec::default(), Some(problem)),
+        };
+        let status: JobStatus = read("status", job.status.as_ref()).unwrap_or_default();
         let pods = spec.parallelism.unwrap_or(1).min(spec.completions.unwrap_or(u32::MAX));
         let needs = resources.needs(&spec.template.spec.needs());
         let needs = needs.iter().map(|amount| amount.saturating_mul(pods.into())).collect();
         let mut item = Self::new(Kind::Job, metadata, needs);
         item.priority = spec.template.spec.priority.unwrap_or(0);
-        item.is_held = spec.suspend == Some(true);
+        item.problem = problem;
+        item.is_held = job.spec["suspend"] == true;
         item.started = status.start_time.as_deref().and_then(time).filter(|_| !item.is_held);
         let (complete, failed) = ("Complete", "Failed");
-        item.is_over = is_true(&status.conditions, complete) || is_true(&status.conditions, failed);
+        let has_ended = is_true(&status.conditions, complete) || is_true(&status.conditions, failed);
+        item.is_over = has_ended || item.is_held && metadata.deletion_timestamp.is_some();
         item.ended = since(&status.conditions, complete).or(since(&status.conditions, failed));
         Some(item)
     }
@@ -345,10 +343,11 @@ pub struct Node {
 impl Node {
     /// What counts of a node.
     pub fn read(node: &RawNode, resources: &ResourceNames) -> Self {
-        let status = node.status.clone().unwrap_or_default();
+        // A node that cannot be read has nothing, and is not used.
+        let status: NodeStatus = read("status", node.status.as_ref()).unwrap_or_default();
         Self {
             name: node.metadata.name.clone().unwrap_or_default(),
-            is_usable: is_true(&status.conditions, "Ready") && node.spec.unschedulable != Some(true),
+            is_usable: is_true(&status.conditions, "Ready") && node.spec["unschedulable"] != true,
             amounts: resources.has(&status.allocatable),
         }
     }

@@ -94,7 +94,7 @@ impl ResourceNames {
         }
         let units = [("Ti", 30), ("Gi", 20), ("Mi", 10), ("Ki", 0)];
         let (suffix, power) = units.into_iter().find(|(_, power)| amount >= 1 << power).unwrap_or(("Ki", 0));
-        let tenths = u128::from(amount) * 10 >> power;
+        let tenths = (u128::from(amount) * 10) >> power;
         let fraction = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
         format!("{}{fraction}{suffix}", tenths / 10)
     }

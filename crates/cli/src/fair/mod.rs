@@ -1,8 +1,15 @@
 //! `trueplane fair …`
 
 mod generate;
+#[cfg(feature = "live")]
+mod live;
 mod schedule;
 mod simulate;
+
+#[cfg(not(feature = "live"))]
+mod live {
+    pub(super) use crate::absent::{Absent as Admit, Absent as Status};
+}
 
 use clap::Subcommand;
 use trueplane_fair::allocate::Allocate;
@@ -20,6 +27,8 @@ pub(crate) enum Verb {
     Recommend(Box<Run<Recommend>>),
     Simulate(Box<simulate::Args>),
     Sweep(Box<Run<Sweep>>),
+    Admit(Box<live::Admit>),
+    Status(Box<live::Status>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
@@ -29,5 +38,7 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Recommend(args) => args.run(),
         Verb::Simulate(args) => args.run(),
         Verb::Sweep(args) => args.run(),
+        Verb::Admit(args) => args.run(),
+        Verb::Status(args) => args.run(),
     }
 }

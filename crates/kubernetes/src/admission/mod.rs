@@ -13,7 +13,7 @@ mod saved;
 mod tenant;
 mod why;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub use saved::{Saved, SavedError};
 pub use tenant::{Share, TenantError, TenantSettings};
@@ -45,9 +45,14 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Its place among those of its tenant.
-    fn place(&self) -> Place {
-        Place { priority: std::cmp::Reverse(self.priority), created: self.created, name: self.name.clone() }
+    /// Its place among those of its tenant, as number `id`.
+    fn place(&self, id: u64) -> Place {
+        Place {
+            priority: std::cmp::Reverse(self.priority),
+            created: self.created,
+            name: self.name.clone(),
+            id,
+        }
     }
 
     /// Decides between tenants that are equal: the second of its creation, and within that a hash of its name, the same in every process.
@@ -83,6 +88,8 @@ pub struct Admission {
     /// The names of tenants by their numbers in the scheduler.
     names: BTreeMap<u32, String>,
     workloads: BTreeMap<u64, Known>,
+    /// The tickets of candidates.
+    tickets: BTreeSet<u64>,
 }
 
 impl Admission {
@@ -102,6 +109,7 @@ impl Admission {
             tenants: BTreeMap::new(),
             names: BTreeMap::new(),
             workloads: BTreeMap::new(),
+            tickets: BTreeSet::new(),
         }
     }
 
@@ -159,7 +167,7 @@ impl Admission {
     pub fn submit(&mut self, id: u64, mut workload: Workload, now: Nanos) -> bool {
         self.check(id, &mut workload);
         let Some(tenant) = self.tenants.get_mut(&workload.tenant) else { return false };
-        tenant.waiting.insert(workload.place(), id);
+        tenant.waiting.insert(workload.place(id), id);
         let name = workload.tenant.clone();
         self.workloads.insert(id, Known { workload, is_admitted: false });
         self.choose(&name, now);
@@ -211,11 +219,12 @@ impl Admission {
             self.held.iter_mut().zip(&workload.needs).for_each(|(held, needs)| *held -= needs);
             self.fit(now);
         } else if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
-            let place = workload.place();
+            let place = workload.place(id);
             tenant.waiting.remove(&place);
             tenant.aside.remove(&place);
             if tenant.candidate == Some(id) {
                 tenant.candidate = None;
+                self.tickets.remove(&tenant.ticket);
                 self.scheduler.withdraw(id, now).expect("it waits");
             }
         }
@@ -233,8 +242,9 @@ impl Admission {
         known.is_admitted = true;
         let workload = known.workload.clone();
         if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
-            tenant.waiting.remove(&workload.place());
+            tenant.waiting.remove(&workload.place(id));
             tenant.candidate = None;
+            self.tickets.remove(&tenant.ticket);
         }
         self.hold(&workload.needs);
         self.choose(&workload.tenant, now);
@@ -281,8 +291,15 @@ impl Admission {
 
     /// Puts what was put aside into the queue again, since the cluster or the limit of the tenant has grown.
     fn look_again(&mut self, name: &str) {
-        if let Some(tenant) = self.tenants.get_mut(name) {
-            tenant.waiting.append(&mut tenant.aside);
+        let Some(tenant) = self.tenants.get_mut(name) else { return };
+        let (workloads, capacity) = (&self.workloads, &self.capacity);
+        let is_possible = |id: &u64| tenant.never(&workloads[id].workload.needs, capacity).is_none();
+        let possible: Vec<Place> =
+            tenant.aside.iter().filter(|(_, id)| is_possible(id)).map(|(place, _)| place.clone()).collect();
+        for place in possible {
+            if let Some(id) = tenant.aside.remove(&place) {
+                tenant.waiting.insert(place, id);
+            }
         }
     }
 
@@ -307,12 +324,17 @@ impl Admission {
             return;
         }
         if let Some(before) = tenant.candidate {
+            self.tickets.remove(&tenant.ticket);
             self.scheduler.withdraw(before, now).expect("candidates wait");
         }
         tenant.candidate = candidate;
         if let Some(id) = candidate {
             let workload = &self.workloads[&id].workload;
-            let (needs, ticket) = (&workload.needs, workload.ticket());
+            let needs = &workload.needs;
+            // Two names rarely have the same ticket.
+            let ticket =
+                (workload.ticket()..).find(|ticket| self.tickets.insert(*ticket)).unwrap_or_default();
+            tenant.ticket = ticket;
             self.scheduler
                 .submit_with_ticket(tenant.user, id, needs, ticket, now)
                 .expect("it is new and fits the cluster");

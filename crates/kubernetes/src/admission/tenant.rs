@@ -14,6 +14,8 @@ pub(super) struct Place {
     pub(super) priority: Reverse<i32>,
     pub(super) created: Nanos,
     pub(super) name: String,
+    /// Two objects may have one name for a moment.
+    pub(super) id: u64,
 }
 
 /// What is set for a tenant.
@@ -75,11 +77,13 @@ pub(super) struct Tenant {
     pub(super) aside: BTreeMap<Place, u64>,
     /// The workload of which the scheduler knows that it waits.
     pub(super) candidate: Option<u64>,
+    /// Its ticket.
+    pub(super) ticket: u64,
 }
 
 impl Tenant {
     pub(super) fn new(user: u32, settings: TenantSettings) -> Self {
-        Self { user, settings, waiting: BTreeMap::new(), aside: BTreeMap::new(), candidate: None }
+        Self { user, settings, waiting: BTreeMap::new(), aside: BTreeMap::new(), candidate: None, ticket: 0 }
     }
 
     /// The resource of which `needs` are more than the cluster or the tenant can ever have.
@@ -137,12 +141,15 @@ impl Admission {
         Ok(())
     }
 
-    /// `name` is a tenant no more, and what it has had is forgotten. Returns whether it has no workloads; if it has some, nothing changes.
+    /// `name` is a tenant no more. Returns whether it has gone: one that has workloads, or is remembered with 1% of the cluster or more, stays, so that
+    /// nobody gets rid of what it has had by going and coming back.
     pub fn remove_tenant(&mut self, name: &str, now: Nanos) -> bool {
         let Some(tenant) = self.tenants.get(name) else { return true };
         let user = tenant.user;
         let is_idle = tenant.waiting.is_empty() && tenant.aside.is_empty();
-        if !is_idle || self.scheduler.leave(user, self.at(now)).is_err() {
+        let commitments = self.scheduler.commitments(user).unwrap_or_default();
+        let is_remembered = commitments.iter().any(|&part| part >= 0.01);
+        if !is_idle || is_remembered || self.scheduler.leave(user, self.at(now)).is_err() {
             return false;
         }
         self.tenants.remove(name);

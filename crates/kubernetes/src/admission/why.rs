@@ -74,7 +74,7 @@ impl Admission {
                 _ => Why::Cluster { resource, needed, found },
             });
         }
-        let before = tenant.waiting.range(..known.workload.place()).count();
+        let before = tenant.waiting.range(..known.workload.place(id)).count();
         if before > 0 {
             return Some(Why::Tenant { before });
         }

@@ -8,6 +8,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use tokio::net::TcpListener;
+use trueplane_fair::span::Span;
 
 use super::{Shared, metrics, page};
 
@@ -33,7 +34,8 @@ fn text(kind: &'static str, body: String) -> Response {
 
 async fn overview(State(shared): State<Arc<Shared>>) -> Response {
     let status = shared.controller().status(shared.clock.now());
-    let half_life = shared.controller().policy().memory.map(|memory| memory.half_life_span());
+    let half_life = shared.controller().policy().memory;
+    let half_life = half_life.and_then(|memory| Span::new(memory.half_life_span()));
     text(HTML, page::overview(&status, half_life))
 }
 

@@ -50,8 +50,10 @@ pub(super) struct Lease {
     place: Place,
     times: Times,
     clock: Clock,
-    /// Until when this process leads.
-    until: Mutex<Nanos>,
+    /// Until when this process leads, and in which term: each time that it begins to lead is another one.
+    until: Mutex<(Nanos, u64)>,
+    /// Whether the process is able to lead.
+    is_well: Box<dyn Fn() -> bool + Send + Sync>,
     seen: Mutex<Seen>,
     changed: watch::Sender<()>,
     log: Arc<dyn Fn(&str) + Send + Sync>,
@@ -64,27 +66,38 @@ impl Lease {
         place: Place,
         times: Times,
         clock: Clock,
+        is_well: Box<dyn Fn() -> bool + Send + Sync>,
         log: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> (Self, watch::Receiver<()>) {
         let (changed, receiver) = watch::channel(());
         let api = Api::namespaced(client, &place.namespace);
-        let (until, seen) = (Mutex::new(Nanos(0)), Mutex::new(Seen::default()));
-        (Self { api, place, times, clock, until, seen, changed, log }, receiver)
+        let (until, seen) = (Mutex::new((Nanos(0), 0)), Mutex::new(Seen::default()));
+        (Self { api, place, times, clock, until, is_well, seen, changed, log }, receiver)
     }
 
-    /// Whether this process leads now.
-    pub(super) fn leads(&self) -> bool {
-        self.clock.now() < *self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The term in which this process leads now, if it does.
+    pub(super) fn term(&self) -> Option<u64> {
+        let (until, term) = *self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.clock.now() < until).then_some(term)
+    }
+
+    /// This process leads no more from now on. It still holds the lease.
+    pub(super) fn resign(&self) {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner).0 = Nanos(0);
     }
 
     /// Takes the lease when it can, and renews it, for ever.
     pub(super) async fn keep(&self) {
         let mut told = None;
         loop {
-            let led = self.leads();
             // The time from which it counts is that before the request: the server may have written it at once.
             let began = self.clock.now();
             let patience = self.times.renew.min(Duration::from_secs(5));
+            if !(self.is_well)() {
+                // Who cannot work leaves it to others.
+                tokio::time::sleep(self.times.retry).await;
+                continue;
+            }
             let taken = match tokio::time::timeout(patience, self.take()).await {
                 Ok(Ok(taken)) => {
                     told = None;
@@ -105,10 +118,12 @@ impl Lease {
             };
             if taken {
                 let until = Nanos(began.0.saturating_add(nanos(self.times.renew)));
-                *self.until.lock().unwrap_or_else(PoisonError::into_inner) = until;
-            }
-            if led != self.leads() {
-                self.changed.send_replace(());
+                let mut held = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+                if held.0 <= self.clock.now() {
+                    held.1 += 1;
+                    self.changed.send_replace(());
+                }
+                held.0 = until;
             }
             tokio::time::sleep(self.times.retry).await;
         }
@@ -167,10 +182,6 @@ impl Lease {
 
     /// Gives the lease back, so that another process need not wait for its end.
     pub(super) async fn release(&self) {
-        if !self.leads() {
-            return;
-        }
-        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Nanos(0);
         let give = async {
             let Some(mut found) = self.api.get_opt(&self.place.name).await? else { return Ok(()) };
             if let Some(spec) = &mut found.spec

@@ -20,6 +20,9 @@ pub(super) fn exposition(status: Status, watch_errors: u64) -> Result<String, fm
     Ok(text)
 }
 
+/// Something of a tenant that is measured.
+type Measure = fn(&TenantStatus) -> f64;
+
 /// The status at a time.
 #[derive(Debug)]
 struct Snapshot {
@@ -50,7 +53,7 @@ impl Collector for Snapshot {
             plain(&mut encoder, name, help, &ConstCounter::new(value))?;
         }
         let tenants = &self.status.tenants;
-        let gauges: [(&str, &str, fn(&TenantStatus) -> f64); 5] = [
+        let gauges: [(&str, &str, Measure); 5] = [
             ("tenant_weight", "Weight of the tenant", |tenant| f64::from(tenant.weight)),
             ("tenant_entitled_ratio", "Part of the cluster that the tenant is entitled to", |tenant| {
                 tenant.entitled

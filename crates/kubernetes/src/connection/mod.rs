@@ -25,15 +25,16 @@ use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 use trueplane_fair::Nanos;
 
-use crate::controller::{Controller, Order, Policy};
+use crate::controller::{Controller, Order, Outcome, Policy};
 use crate::resources::ResourceNames;
 use clock::Clock;
 use lease::Lease;
 use state::State;
-use watch::Watched;
+use watch::{Change, Watched};
 use write::Writer;
 
 pub use lease::Times;
+pub use write::one_line;
 
 /// Where the controller keeps what is its own, and how it is called.
 #[derive(Clone, Debug)]
@@ -54,26 +55,23 @@ const TICK: Duration = Duration::from_millis(250);
 const SAVE: Nanos = Nanos(5_000_000_000);
 /// The loop is well if it has turned within this.
 const WELL: Nanos = Nanos(30_000_000_000);
-/// Time that writes on their way get when the process is told to stop.
-const GRACE: Duration = Duration::from_secs(3);
+/// Time between two tries to read the state.
+const LOAD_AGAIN: Nanos = Nanos(2_000_000_000);
 
 /// Why the controller cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The API server does not let it do something without which it cannot work.
-    #[error("{0}")]
-    Forbidden(String),
-    /// The saved state cannot be used.
-    #[error(
-        "the state in ConfigMap {place} cannot be used: {problem}; delete the ConfigMap to begin without a past"
-    )]
-    State {
-        /// Namespace and name of the ConfigMap.
-        place: String,
-        /// What is wrong.
-        problem: String,
-    },
+    /// A part of the process has ended, which is a mistake in it.
+    #[error("a part of the controller has ended: {0}")]
+    Ended(String),
+}
+
+/// A name for this process that no other has: its host, its number, and the time.
+pub fn identity() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { "unknown" } else { host.trim() };
+    format!("{host}_{}_{:x}", std::process::id(), Clock::new().now().0)
 }
 
 /// What all parts of the process share.
@@ -96,18 +94,26 @@ impl Shared {
         *self.watch_errors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The loop has turned.
+    fn turn(&self) {
+        *self.turned.lock().unwrap_or_else(PoisonError::into_inner) = self.clock.now();
+    }
+
     fn is_well(&self) -> bool {
         let turned = *self.turned.lock().unwrap_or_else(PoisonError::into_inner);
         self.clock.now().since(turned) < WELL
     }
 }
 
-/// Runs a controller until `stop` changes: watches the cluster, and while it leads, admits what waits. With a `listener` it tells how it does over
+/// Runs a controller until `stop` changes: while it leads, it watches the cluster and admits what waits. With a `listener` it tells how it does over
 /// HTTP. Whatever it has to say on the way goes to `log`, a line each.
+///
+/// An API server that is away, that does not allow something, or a saved state that cannot be used, ends nothing: the log says so, and it is tried
+/// again.
 ///
 /// # Errors
 ///
-/// The API server does not let it do what it has to, or the saved state is damaged. An API server that is away is no error: it waits.
+/// A part of the process has ended by a mistake of ours.
 pub async fn run(
     client: Client,
     policy: Policy,
@@ -119,7 +125,6 @@ pub async fn run(
 ) -> Result<(), Error> {
     let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(log);
     let clock = Clock::new();
-    let names = policy.resources.clone();
     let shared = Arc::new(Shared {
         controller: Mutex::new(Controller::new(policy)),
         turned: Mutex::new(clock.now()),
@@ -127,10 +132,11 @@ pub async fn run(
         watch_errors: Mutex::new(0),
     });
     let mut tasks = JoinSet::new();
-    let (changed, mut changes) = mpsc::channel(BATCH);
-    watch::spawn(&mut tasks, &client, &shared, &changed, &log);
-    let (lease, mut leading) =
-        Lease::new(client.clone(), place.clone(), times, shared.clock.clone(), log.clone());
+    let is_well = Box::new({
+        let shared = shared.clone();
+        move || shared.is_well()
+    });
+    let (lease, mut leading) = Lease::new(client.clone(), place.clone(), times, clock, is_well, log.clone());
     let lease = Arc::new(lease);
     tasks.spawn({
         let lease = lease.clone();
@@ -139,93 +145,211 @@ pub async fn run(
     if let Some(listener) = listener {
         tasks.spawn(http::serve(listener, shared.clone()));
     }
-    let (done, mut outcomes) = mpsc::unbounded_channel();
-    let writer = Writer::new(client.clone(), &place, lease.clone(), done, log.clone());
-    let mut state = State::new(client, place);
-    let mut watched = Watched::default();
-    let mut saved_at = Nanos(0);
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        shared.turn();
+        if let Some(term) = lease.term() {
+            let mut term = Term::begin(&client, &place, &shared, &lease, term, &log);
+            let ended = term.lead(&mut stop, &mut tasks).await;
+            shared.controller().forget_all();
+            match ended {
+                Ended::Stopped => {
+                    // From here on nothing is written, and the lease is not renewed.
+                    tasks.shutdown().await;
+                    lease.resign();
+                    if term.writer.finish().await {
+                        lease.release().await;
+                    }
+                    return Ok(());
+                }
+                Ended::Lost => {
+                    log("another process leads, or the API server is away: nothing is admitted here")
+                }
+                Ended::Broken(problem) => return Err(Error::Ended(problem)),
+            }
+        }
         tokio::select! {
             _ = stop.changed() => break,
-            Some(change) = changes.recv() => {
-                let mut controller = shared.controller();
-                let now = shared.clock.now();
-                watched.apply(&mut controller, change, now);
-                for _ in 0..BATCH {
-                    let Ok(change) = changes.try_recv() else { break };
-                    watched.apply(&mut controller, change, now);
-                }
-            }
-            Some((uid, outcome)) = outcomes.recv() => {
-                let mut controller = shared.controller();
-                let now = shared.clock.now();
-                controller.done(&uid, &outcome, now);
-                while let Ok((uid, outcome)) = outcomes.try_recv() {
-                    controller.done(&uid, &outcome, now);
-                }
-            }
+            Some(ended) = tasks.join_next() => return Err(Error::Ended(told(ended))),
             _ = leading.changed() => {}
             _ = tick.tick() => {}
         }
-        let now = shared.clock.now();
-        *shared.turned.lock().unwrap_or_else(PoisonError::into_inner) = now;
-        let (leads, is_to_lead) = (shared.controller().leads(), lease.leads() && watched.is_complete());
-        if leads && !lease.leads() {
-            shared.controller().rest();
-            log("another process leads, or the API server is away: nothing is admitted here");
-        }
-        if !leads && is_to_lead {
-            match state.load(&names).await {
-                Err(state::LoadError::Away(_)) => continue,
-                Err(state::LoadError::Damaged(problem)) => {
-                    return Err(Error::State { place: state.place(), problem });
-                }
-                Ok(saved) => {
-                    let outcome = shared.controller().lead(saved.as_ref(), shared.clock.now());
-                    outcome
-                        .map_err(|error| Error::State { place: state.place(), problem: error.to_string() })?;
-                    let past =
-                        if saved.is_some() { "with the past that was saved" } else { "without a saved past" };
-                    log(&format!("leads, {past}"));
-                }
-            }
-        }
-        if lease.leads() && shared.controller().leads() {
-            let orders: Vec<Order> = shared.controller().work(shared.clock.now());
-            orders.into_iter().for_each(|order| writer.write(order));
-            if now.since(saved_at) >= SAVE {
-                saved_at = now;
-                save(&shared, &names, &mut state, &log).await;
-            }
-        }
-    }
-    writer.finish(GRACE).await;
-    if lease.leads() && shared.controller().leads() {
-        save(&shared, &names, &mut state, &log).await;
     }
     tasks.shutdown().await;
-    lease.release().await;
     Ok(())
 }
 
-/// Writes the state; what goes wrong is told, and tried again with the next.
-async fn save(
-    shared: &Shared,
-    names: &ResourceNames,
-    state: &mut State,
-    log: &Arc<dyn Fn(&str) + Send + Sync>,
-) {
-    let now = shared.clock.now();
-    let (saved, status) = {
-        let mut controller = shared.controller();
-        controller.tick(now);
-        (controller.save(now), controller.status(now))
-    };
-    if let Some(saved) = saved
-        && let Err(error) = state.save(&saved, names, &status).await
-    {
-        log(&format!("cannot save the state: {error}"));
+fn told(ended: Result<(), tokio::task::JoinError>) -> String {
+    ended.map_or_else(|error| error.to_string(), |()| "without an error".to_owned())
+}
+
+/// How a term ends.
+enum Ended {
+    /// The process is to end.
+    Stopped,
+    /// It leads no more.
+    Lost,
+    /// A part of it has ended by a mistake.
+    Broken(String),
+}
+
+/// A time in which this process leads. It begins with a look at everything, so that nothing is decided by what somebody saw before.
+struct Term {
+    number: u64,
+    shared: Arc<Shared>,
+    lease: Arc<Lease>,
+    log: Arc<dyn Fn(&str) + Send + Sync>,
+    names: ResourceNames,
+    watches: JoinSet<()>,
+    changes: mpsc::Receiver<Change>,
+    watched: Watched,
+    writer: Writer,
+    outcomes: mpsc::UnboundedReceiver<(String, Outcome)>,
+    state: State,
+    /// When the state is to be read or written next.
+    next: Nanos,
+    /// What was last told of the state.
+    said: String,
+}
+
+impl Term {
+    fn begin(
+        client: &Client,
+        place: &Place,
+        shared: &Arc<Shared>,
+        lease: &Arc<Lease>,
+        number: u64,
+        log: &Arc<dyn Fn(&str) + Send + Sync>,
+    ) -> Self {
+        shared.controller().forget_all();
+        let mut watches = JoinSet::new();
+        let (changed, changes) = mpsc::channel(BATCH);
+        watch::spawn(&mut watches, client, shared, &changed, log);
+        let (done, outcomes) = mpsc::unbounded_channel();
+        Self {
+            number,
+            shared: shared.clone(),
+            lease: lease.clone(),
+            log: log.clone(),
+            names: shared.controller().policy().resources.clone(),
+            watches,
+            changes,
+            watched: Watched::default(),
+            writer: Writer::new(client.clone(), place, (lease.clone(), number), done, log.clone()),
+            outcomes,
+            state: State::new(client.clone(), place.clone()),
+            next: Nanos(0),
+            said: String::new(),
+        }
+    }
+
+    /// Leads until the term is over.
+    async fn lead(&mut self, stop: &mut signal::Receiver<()>, tasks: &mut JoinSet<()>) -> Ended {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = stop.changed() => {
+                    self.save().await;
+                    return Ended::Stopped;
+                }
+                Some(ended) = tasks.join_next() => return Ended::Broken(told(ended)),
+                Some(ended) = self.watches.join_next() => return Ended::Broken(told(ended)),
+                Some(change) = self.changes.recv() => self.apply(change),
+                Some((uid, outcome)) = self.outcomes.recv() => self.note(&uid, &outcome),
+                _ = tick.tick() => {}
+            }
+            self.shared.turn();
+            if self.lease.term() != Some(self.number) {
+                return Ended::Lost;
+            }
+            let now = self.shared.clock.now();
+            if self.shared.controller().leads() {
+                let orders: Vec<Order> = self.shared.controller().work(now);
+                orders.into_iter().for_each(|order| self.writer.write(order));
+                if now >= self.next {
+                    self.save().await;
+                }
+            } else if self.watched.is_complete() && now >= self.next {
+                self.load().await;
+            }
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        let mut controller = self.shared.controller();
+        let now = self.shared.clock.now();
+        self.watched.apply(&mut controller, change, now);
+        for _ in 0..BATCH {
+            let Ok(change) = self.changes.try_recv() else { break };
+            self.watched.apply(&mut controller, change, now);
+        }
+    }
+
+    fn note(&mut self, uid: &str, outcome: &Outcome) {
+        let mut controller = self.shared.controller();
+        let now = self.shared.clock.now();
+        controller.done(uid, outcome, now);
+        while let Ok((uid, outcome)) = self.outcomes.try_recv() {
+            controller.done(&uid, &outcome, now);
+        }
+    }
+
+    /// Goes on with the state that was saved. If that does not work, nothing is admitted, and it is tried again.
+    async fn load(&mut self) {
+        let now = self.shared.clock.now();
+        let loaded = self.state.load(&self.names).await;
+        let problem = match loaded {
+            Ok(saved) => match self.shared.controller().lead(saved.as_ref(), self.shared.clock.now()) {
+                Ok(()) => {
+                    let past =
+                        if saved.is_some() { "with the past that was saved" } else { "without a saved past" };
+                    (self.log)(&format!("leads, {past}"));
+                    self.next = Nanos(now.0.saturating_add(SAVE.0));
+                    return;
+                }
+                Err(error) => self.unusable(&error.to_string()),
+            },
+            Err(state::LoadError::Damaged(problem)) => self.unusable(&problem),
+            Err(state::LoadError::Away(problem)) => {
+                format!("cannot read ConfigMap {}, and admits nothing: {problem}", self.state.place())
+            }
+        };
+        self.next = Nanos(now.0.saturating_add(LOAD_AGAIN.0));
+        self.say(problem);
+    }
+
+    fn unusable(&self, problem: &str) -> String {
+        format!(
+            "the state in ConfigMap {} cannot be used, and nothing is admitted: {problem}; delete the ConfigMap to begin without a past",
+            self.state.place()
+        )
+    }
+
+    /// Writes the state; what goes wrong is told, and tried again with the next.
+    async fn save(&mut self) {
+        let now = self.shared.clock.now();
+        self.next = Nanos(now.0.saturating_add(SAVE.0));
+        let (saved, status) = {
+            let mut controller = self.shared.controller();
+            controller.tick(now);
+            (controller.save(now), controller.status(now))
+        };
+        let Some(saved) = saved else { return };
+        let writing = self.state.save(&saved, &self.names, &status);
+        match tokio::time::timeout(write::PATIENCE, writing).await {
+            Ok(Ok(())) => self.said.clear(),
+            Ok(Err(problem)) => self.say(format!("cannot save the state: {problem}")),
+            Err(_) => self.say("cannot save the state: the API server does not answer".to_owned()),
+        }
+    }
+
+    /// Tells something, if it is another thing than last time.
+    fn say(&mut self, text: String) {
+        if self.said != text {
+            (self.log)(&text);
+            self.said = text;
+        }
     }
 }

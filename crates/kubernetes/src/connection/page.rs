@@ -1,14 +1,15 @@
 //! The page for people: who holds how much, who waits, and whose turn it is.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use trueplane_fair::Nanos;
+use trueplane_fair::span::Span;
+use trueplane_units::Value as _;
 
 use crate::controller::{Status, TenantStatus};
 
 const STYLE: &str = include_str!("page.css");
 
 /// The whole page. It loads itself anew every five seconds.
-pub(super) fn overview(status: &Status, half_life: Option<Nanos>) -> String {
+pub(super) fn overview(status: &Status, half_life: Option<Span>) -> String {
     let widest = status.tenants.iter().map(|tenant| by_weight(tenant, tenant.held + tenant.remembered));
     let widest = widest.chain(status.tenants.iter().map(|tenant| by_weight(tenant, tenant.entitled)));
     let widest = widest.fold(0.01, f64::max);
@@ -34,7 +35,7 @@ pub(super) fn overview(status: &Status, half_life: Option<Nanos>) -> String {
                         span.held { "Held now" } " and "
                         span.remembered { "had above its part" }
                         @match half_life {
-                            Some(half_life) => { ", half of which is forgotten after " (half_life.to_string()) "; " }
+                            Some(half_life) => { ", half of which is forgotten after " (half_life.show()) "; " }
                             None => { " (nothing is remembered); " }
                         }
                         "the line is its part of the cluster."

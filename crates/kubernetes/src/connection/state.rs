@@ -10,6 +10,7 @@ use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client, Error};
 
 use super::Place;
+use super::write::{PATIENCE, one_line};
 use crate::admission::Saved;
 use crate::controller::Status;
 use crate::names::CONTROLLER;
@@ -27,7 +28,7 @@ const VERSION: &str = "1";
 #[derive(Debug)]
 pub(super) enum LoadError {
     /// The API server did not answer, or not with the ConfigMap.
-    Away(#[expect(dead_code, reason = "for whoever looks at it in a debugger")] Error),
+    Away(String),
     /// There is something that cannot be used.
     Damaged(String),
 }
@@ -52,7 +53,10 @@ impl State {
 
     /// What was saved, if anything was.
     pub(super) async fn load(&mut self, resources: &ResourceNames) -> Result<Option<Saved>, LoadError> {
-        let found = self.api.get_opt(&self.place.name).await.map_err(LoadError::Away)?;
+        let found = match tokio::time::timeout(PATIENCE, self.api.get_opt(&self.place.name)).await {
+            Ok(found) => found.map_err(|error| LoadError::Away(one_line(&error)))?,
+            Err(_) => return Err(LoadError::Away("the API server does not answer".to_owned())),
+        };
         self.version = found.as_ref().and_then(|map| map.metadata.resource_version.clone());
         let Some(map) = found else { return Ok(None) };
         read(&map, resources).map_err(LoadError::Damaged)
@@ -103,7 +107,7 @@ impl State {
                 {
                     self.version = found.and_then(|map| map.metadata.resource_version);
                 }
-                Err(super::write::one_line(&error))
+                Err(one_line(&error))
             }
         }
     }
@@ -135,12 +139,17 @@ fn read(map: &ConfigMap, resources: &ResourceNames) -> Result<Option<Saved>, Str
     Ok(Some(Saved { tenants, scheduler: scheduler.clone() }))
 }
 
-/// The status that the leading process wrote last, from a ConfigMap.
+/// The status that the leading process wrote last into the ConfigMap of this namespace and name.
 ///
 /// # Errors
 ///
-/// The ConfigMap has no status, or that of another version.
-pub fn status(map: &ConfigMap) -> Result<Status, String> {
+/// A sentence: the API server does not answer, or there is no ConfigMap with a status of this version.
+pub async fn status(client: Client, namespace: &str, name: &str) -> Result<Status, String> {
+    let api: Api<ConfigMap> = Api::namespaced(client, namespace);
+    let found = api.get_opt(name).await.map_err(|error| one_line(&error))?;
+    let map = found.ok_or_else(|| {
+        format!("there is no ConfigMap {namespace}/{name}: does trueplane fair admit run there, with this --namespace and --name?")
+    })?;
     let text = map.data.as_ref().and_then(|data| data.get(STATUS_KEY));
     let text = text.ok_or_else(|| "expected a ConfigMap with a status, got one without".to_owned())?;
     serde_json::from_str(text).map_err(|error| format!("expected the status of this version: {error}"))

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use trueplane_fair::Nanos;
 
 use super::Shared;
+use super::clock::Clock;
 use crate::controller::Controller;
 use crate::objects::{Item, Kind, Namespace, Node, RawJob, RawNamespace, RawNode, RawPod};
 use crate::resources::ResourceNames;
@@ -88,7 +89,7 @@ impl Watched {
                 }
                 match seen {
                     Seen::Item(item) => controller.show_item(*item, now),
-                    Seen::Node(node) => controller.show_node(node, now),
+                    Seen::Node(node) => controller.show_node(node),
                     Seen::Namespace(namespace) => controller.show_namespace(namespace, now),
                     Seen::Nothing(key) => forget(controller, kind, &key, now),
                 }
@@ -101,7 +102,7 @@ impl Watched {
 fn forget(controller: &mut Controller, kind: Kind, key: &str, now: Nanos) {
     match kind {
         Kind::Pod | Kind::Job => controller.forget_item(key, now),
-        Kind::Node => controller.forget_node(key, now),
+        Kind::Node => controller.forget_node(key),
         Kind::Namespace => controller.forget_namespace(key, now),
     }
 }
@@ -118,30 +119,32 @@ pub(super) fn spawn(
     let mut start = |kind: Kind| {
         let (client, shared, changed, log, names) =
             (client.clone(), shared.clone(), changed.clone(), log.clone(), names.clone());
+        let clock = shared.clock;
+        let mut told = String::new();
         let failed = move |error: &watcher::Error| {
             *shared.watch_errors.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-            log(&format!(
-                "the watch of {}s begins again: {}",
-                kind.name().to_lowercase(),
-                super::write::one_line(error)
-            ));
+            let text = super::write::one_line(error);
+            if text != told {
+                log(&format!("the watch of {}s begins again: {text}", kind.name().to_lowercase()));
+                told = text;
+            }
         };
         let seen_job = |job: &RawJob, names: &ResourceNames| {
             let uid = job.metadata.uid.clone().unwrap_or_default();
             Item::job(job, names).map_or(Seen::Nothing(uid), |item| Seen::Item(Box::new(item)))
         };
         match kind {
-            Kind::Pod => tasks.spawn(follow::<RawPod>(client, kind, changed, failed, move |pod| {
+            Kind::Pod => tasks.spawn(follow::<RawPod>(client, kind, clock, changed, failed, move |pod| {
                 Seen::Item(Box::new(Item::pod(pod, &names)))
             })),
-            Kind::Job => {
-                tasks.spawn(follow::<RawJob>(client, kind, changed, failed, move |job| seen_job(job, &names)))
-            }
-            Kind::Node => tasks.spawn(follow::<RawNode>(client, kind, changed, failed, move |node| {
+            Kind::Job => tasks.spawn(follow::<RawJob>(client, kind, clock, changed, failed, move |job| {
+                seen_job(job, &names)
+            })),
+            Kind::Node => tasks.spawn(follow::<RawNode>(client, kind, clock, changed, failed, move |node| {
                 Seen::Node(Node::read(node, &names))
             })),
             Kind::Namespace => {
-                tasks.spawn(follow::<RawNamespace>(client, kind, changed, failed, move |namespace| {
+                tasks.spawn(follow::<RawNamespace>(client, kind, clock, changed, failed, move |namespace| {
                     Seen::Namespace(Namespace::read(namespace, &names))
                 }))
             }
@@ -150,18 +153,21 @@ pub(super) fn spawn(
     Kind::ALL.into_iter().for_each(&mut start);
 }
 
-/// The pauses after errors of a watch: they double with each error, and begin anew when something was told.
+/// The pauses after errors of a watch: they double with each error, and begin anew when a minute went well.
 #[derive(Debug)]
-struct Pauses(Duration);
+struct Pauses {
+    clock: Clock,
+    next: Duration,
+    failed: Nanos,
+}
 
 impl Pauses {
     const FIRST: Duration = Duration::from_millis(200);
     const LONGEST: Duration = Duration::from_secs(10);
-}
+    const WELL: Nanos = Nanos(60_000_000_000);
 
-impl Default for Pauses {
-    fn default() -> Self {
-        Self(Self::FIRST)
+    fn new(clock: Clock) -> Self {
+        Self { clock, next: Self::FIRST, failed: Nanos(0) }
     }
 }
 
@@ -169,15 +175,18 @@ impl Iterator for Pauses {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
-        let pause = self.0;
-        self.0 = (pause * 2).min(Self::LONGEST);
+        let pause = self.next;
+        self.next = (pause * 2).min(Self::LONGEST);
+        self.failed = self.clock.now();
         Some(pause)
     }
 }
 
 impl Backoff for Pauses {
     fn reset(&mut self) {
-        *self = Self::default();
+        if self.clock.now().since(self.failed) > Self::WELL {
+            self.next = Self::FIRST;
+        }
     }
 }
 
@@ -185,14 +194,15 @@ impl Backoff for Pauses {
 async fn follow<K>(
     client: Client,
     kind: Kind,
+    clock: Clock,
     changed: Sender<Change>,
-    failed: impl Fn(&watcher::Error),
+    mut failed: impl FnMut(&watcher::Error),
     seen: impl Fn(&K) -> Seen,
 ) where
     K: Resource<DynamicType = kube::core::ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let api: Api<K> = Api::all_with(client, &kind.resource());
-    let mut events = pin!(watcher(api, watcher::Config::default()).backoff(Pauses::default()));
+    let mut events = pin!(watcher(api, watcher::Config::default()).backoff(Pauses::new(clock)));
     while let Some(event) = events.next().await {
         let change = match event {
             Err(error) => {

@@ -9,7 +9,8 @@ use kube::api::{DynamicObject, Patch, PatchParams};
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::{Api, Client, Error};
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use trueplane_fair::Nanos;
 
 use super::Place;
@@ -23,15 +24,24 @@ const WRITES: usize = 32;
 /// Events that are written at once.
 const EVENTS: usize = 2;
 /// Time for one write. With the time by which the leader has to renew its lease it is shorter than the lease.
-const PATIENCE: Duration = Duration::from_secs(4);
+pub(super) const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Writes in the background.
+/// Writes in the background while one term lasts: so many orders at once, and the others wait in their order.
 pub(super) struct Writer {
+    opens: mpsc::UnboundedSender<Order>,
+    tells: mpsc::UnboundedSender<Order>,
+    workers: JoinSet<()>,
+    log: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// What a worker needs.
+#[derive(Clone)]
+struct Worker {
     client: Client,
     lease: Arc<Lease>,
+    /// What is ordered in one term is not written in another.
+    term: u64,
     recorder: Recorder,
-    writes: Arc<Semaphore>,
-    events: Arc<Semaphore>,
     done: mpsc::UnboundedSender<(String, Outcome)>,
     log: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -40,71 +50,79 @@ impl Writer {
     pub(super) fn new(
         client: Client,
         place: &Place,
-        lease: Arc<Lease>,
+        (lease, term): (Arc<Lease>, u64),
         done: mpsc::UnboundedSender<(String, Outcome)>,
         log: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Self {
         let reporter = Reporter { controller: CONTROLLER.to_owned(), instance: Some(place.identity.clone()) };
-        Self {
-            recorder: Recorder::new(client.clone(), reporter),
-            client,
-            lease,
-            writes: Arc::new(Semaphore::new(WRITES)),
-            events: Arc::new(Semaphore::new(EVENTS)),
-            done,
-            log,
-        }
+        let recorder = Recorder::new(client.clone(), reporter);
+        let worker = Worker { client, lease, term, recorder, done, log: log.clone() };
+        let mut workers = JoinSet::new();
+        let mut queue = |count: usize| {
+            let (sender, receiver) = mpsc::unbounded_channel();
+            let receiver = Arc::new(tokio::sync::Mutex::new(receiver));
+            (0..count).for_each(|_| drop(workers.spawn(worker.clone().work(receiver.clone()))));
+            sender
+        };
+        let (opens, tells) = (queue(WRITES), queue(EVENTS));
+        Self { opens, tells, workers, log }
     }
 
     /// Carries out the order in the background.
     pub(super) fn write(&self, order: Order) {
-        match order {
-            Order::Open { kind, namespace, name, uid, at } => {
-                let (client, lease, log) = (self.client.clone(), self.lease.clone(), self.log.clone());
-                let (writes, done) = (self.writes.clone(), self.done.clone());
-                tokio::spawn(async move {
-                    let Ok(_permit) = writes.acquire().await else { return };
-                    // Whoever leads no more writes no more.
-                    let outcome = if lease.leads() {
-                        open(client, kind, &namespace, &name, &uid, at, &log).await
-                    } else {
-                        Outcome::Again(None)
-                    };
-                    drop(done.send((uid, outcome)));
-                });
-            }
-            Order::Tell { kind, namespace, name, uid, is_warning, reason, text } => {
-                let (recorder, events, log) = (self.recorder.clone(), self.events.clone(), self.log.clone());
-                if is_warning {
-                    log(&format!("{} {namespace}/{name}: {text}", kind.name()));
-                }
-                tokio::spawn(async move {
-                    let Ok(_permit) = events.acquire().await else { return };
-                    let about = ObjectReference {
-                        api_version: Some(kind.resource().api_version),
-                        kind: Some(kind.name().to_owned()),
-                        namespace: Some(namespace).filter(|namespace| !namespace.is_empty()),
-                        name: Some(name),
-                        uid: Some(uid).filter(|uid| !uid.is_empty()),
-                        ..ObjectReference::default()
-                    };
-                    let event = Event {
-                        type_: if is_warning { EventType::Warning } else { EventType::Normal },
-                        reason: reason.to_owned(),
-                        note: Some(text),
-                        action: "Admit".to_owned(),
-                        secondary: None,
-                    };
-                    // Nobody depends on it.
-                    drop(tokio::time::timeout(PATIENCE, recorder.publish(&event, &about)).await);
-                });
+        if let Order::Tell { kind, namespace, name, is_warning: true, text, .. } = &order {
+            (self.log)(&format!("{} {namespace}/{name}: {text}", kind.name()));
+        }
+        let queue = if matches!(order, Order::Open { .. }) { &self.opens } else { &self.tells };
+        drop(queue.send(order));
+    }
+
+    /// Waits until nothing is written any more, after the term has ended; whether nothing is.
+    pub(super) async fn finish(self) -> bool {
+        let Self { opens, tells, mut workers, .. } = self;
+        drop((opens, tells));
+        let all = async { while workers.join_next().await.is_some() {} };
+        tokio::time::timeout(PATIENCE + Duration::from_secs(1), all).await.is_ok()
+    }
+}
+
+impl Worker {
+    async fn work(self, orders: Arc<tokio::sync::Mutex<mpsc::UnboundedReceiver<Order>>>) {
+        loop {
+            let order = orders.lock().await.recv().await;
+            let Some(order) = order else { return };
+            if self.lease.term() == Some(self.term) {
+                self.carry_out(order).await;
             }
         }
     }
 
-    /// Waits until what was ordered is written, but not for longer than `grace`.
-    pub(super) async fn finish(&self, grace: Duration) {
-        drop(tokio::time::timeout(grace, self.writes.acquire_many(WRITES as u32)).await);
+    async fn carry_out(&self, order: Order) {
+        match order {
+            Order::Open { kind, namespace, name, uid, at } => {
+                let outcome = open(self.client.clone(), kind, &namespace, &name, &uid, at, &self.log).await;
+                drop(self.done.send((uid, outcome)));
+            }
+            Order::Tell { kind, namespace, name, uid, is_warning, reason, text } => {
+                let about = ObjectReference {
+                    api_version: Some(kind.resource().api_version),
+                    kind: Some(kind.name().to_owned()),
+                    namespace: Some(namespace).filter(|namespace| !namespace.is_empty()),
+                    name: Some(name),
+                    uid: Some(uid).filter(|uid| !uid.is_empty()),
+                    ..ObjectReference::default()
+                };
+                let event = Event {
+                    type_: if is_warning { EventType::Warning } else { EventType::Normal },
+                    reason: reason.to_owned(),
+                    note: Some(text),
+                    action: "Admit".to_owned(),
+                    secondary: None,
+                };
+                // Nobody depends on it.
+                drop(tokio::time::timeout(PATIENCE, self.recorder.publish(&event, &about)).await);
+            }
+        }
     }
 }
 
@@ -159,7 +177,7 @@ pub(super) fn rfc3339(time: Nanos) -> String {
 }
 
 /// An error in one line: what the API server says, or else its innermost cause.
-pub(super) fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
+pub fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = Some(error);
     while let Some(error) = next {

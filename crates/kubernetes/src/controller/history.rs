@@ -7,7 +7,7 @@ use trueplane_fair::Nanos;
 use super::place::workload_of;
 use super::{Controller, Target};
 use crate::admission::Admission;
-use crate::objects::Item;
+use crate::objects::{Item, Kind};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,8 +34,10 @@ impl Controller {
         self.admission = Some(admission);
         self.set_tenants(since);
         let mut everything: Vec<String> = self.items.keys().cloned().collect();
-        everything.sort_unstable();
+        // Jobs first: pods of a job that holds what they need hold nothing by themselves.
+        everything.sort_unstable_by_key(|uid| (self.items[uid].item.kind != Kind::Job, uid.clone()));
         self.place_foreign(&everything, since);
+        self.is_capacity_old = true;
         self.set_capacity(since);
         let mut ended: HashMap<String, u64> = HashMap::new();
         for (time, event, uid) in past {
@@ -112,7 +114,8 @@ impl Controller {
     }
 
     fn is_part_of_job(&self, item: &Item) -> bool {
-        item.job.as_ref().is_some_and(|job| self.items.contains_key(job))
+        let job = item.job.as_ref().and_then(|job| self.items.get(job));
+        job.is_some_and(|job| !job.item.is_held && !job.item.is_over)
     }
 
     fn tenant_of(&self, item: &Item) -> Option<String> {

@@ -86,6 +86,8 @@ pub struct Controller {
     counters: Counters,
     /// Workloads that were admitted, by tenant, since the controller began to lead.
     admitted: BTreeMap<String, u64>,
+    /// Whether the capacity may have changed since it was told.
+    is_capacity_old: bool,
 }
 
 impl Controller {
@@ -108,6 +110,7 @@ impl Controller {
             told: Told::default(),
             counters: Counters::default(),
             admitted: BTreeMap::new(),
+            is_capacity_old: true,
         }
     }
 
@@ -143,8 +146,15 @@ impl Controller {
         Ok(())
     }
 
+    /// It leads no more, and forgets all that it was shown.
+    pub fn forget_all(&mut self) {
+        let counters = self.counters;
+        *self = Self::new(self.policy.clone());
+        self.counters = counters;
+    }
+
     /// It leads no more, and forgets what it has counted.
-    pub fn rest(&mut self) {
+    fn rest(&mut self) {
         self.admission = None;
         self.groups.clear();
         self.foreign.clear();
@@ -152,6 +162,7 @@ impl Controller {
         self.orders.clear();
         self.retries.clear();
         self.told = Told::default();
+        self.admitted.clear();
         self.items.values_mut().for_each(|known| known.standing = Standing::Nothing);
     }
 
@@ -166,26 +177,32 @@ impl Controller {
     }
 
     /// The namespace is so from `now` on.
-    pub fn show_namespace(&mut self, namespace: Namespace, now: Nanos) {
-        let before = self.namespaces.insert(namespace.name.clone(), namespace.clone());
-        if before.as_ref() == Some(&namespace) {
+    pub fn show_namespace(&mut self, mut namespace: Namespace, now: Nanos) {
+        let name = namespace.name.clone();
+        // What cannot be read does not change what was said before.
+        if let (Some(_), Some(before)) = (&namespace.problem, self.namespaces.get(&name)) {
+            namespace.weight = namespace.weight.or(before.weight);
+            namespace.limits = namespace.limits.or_else(|| before.limits.clone());
+        }
+        if self.namespaces.get(&name) == Some(&namespace) {
             return;
         }
-        self.tell_of_namespace(&namespace.name, now);
-        self.namespace_changed(&namespace.name, before.and_then(|before| before.tenant), now);
+        let before = self.namespaces.insert(name.clone(), namespace).and_then(|before| before.tenant);
+        self.tell_of_namespace(&name, now);
+        self.namespace_changed(&name, before.as_deref(), now);
     }
 
     /// The namespace is gone.
     pub fn forget_namespace(&mut self, name: &str, now: Nanos) {
         if let Some(before) = self.namespaces.remove(name) {
-            self.namespace_changed(name, before.tenant, now);
+            self.namespace_changed(name, before.tenant.as_deref(), now);
         }
     }
 
-    fn namespace_changed(&mut self, name: &str, tenant_before: Option<String>, now: Nanos) {
+    fn namespace_changed(&mut self, name: &str, tenant_before: Option<&str>, now: Nanos) {
         let tenant = self.namespaces.get(name).and_then(|namespace| namespace.tenant.clone());
         self.set_tenants(now);
-        if tenant != tenant_before {
+        if tenant.as_deref() != tenant_before {
             let is_there = |known: &&Known| known.item.namespace == name;
             let mut moved: Vec<String> =
                 self.items.values().filter(is_there).map(|known| known.item.uid.clone()).collect();
@@ -195,21 +212,20 @@ impl Controller {
             }
             self.set_tenants(now);
         }
-        self.set_capacity(now);
     }
 
     /// The node is so from `now` on.
-    pub fn show_node(&mut self, node: Node, now: Nanos) {
-        let before = self.nodes.insert(node.name.clone(), node.clone());
-        if before.as_ref() != Some(&node) {
-            self.set_capacity(now);
+    pub fn show_node(&mut self, node: Node) {
+        if self.nodes.get(&node.name) != Some(&node) {
+            self.nodes.insert(node.name.clone(), node);
+            self.is_capacity_old = true;
         }
     }
 
     /// The node is gone.
-    pub fn forget_node(&mut self, name: &str, now: Nanos) {
+    pub fn forget_node(&mut self, name: &str) {
         if self.nodes.remove(name).is_some() {
-            self.set_capacity(now);
+            self.is_capacity_old = true;
         }
     }
 
@@ -218,7 +234,13 @@ impl Controller {
         let uid = item.uid.clone();
         let standing = match self.items.get(&uid) {
             Some(known) if known.item == item => return,
-            Some(known) => known.standing.clone(),
+            Some(known) if (&known.item.group, &known.item.problem) == (&item.group, &item.problem) => {
+                known.standing.clone()
+            }
+            Some(_) => {
+                self.leave(&uid, now);
+                Standing::Nothing
+            }
             None => Standing::Nothing,
         };
         self.unindex(&uid);
@@ -233,7 +255,6 @@ impl Controller {
         if self.leads() {
             self.tell_of_item(&uid, now);
             self.place(&uid, now);
-            self.set_capacity(now);
         }
     }
 
@@ -270,7 +291,6 @@ impl Controller {
             self.place_pods_of(uid, now);
         }
         self.told.forget(uid);
-        self.set_capacity(now);
     }
 
     /// All that is there of a kind was shown, and has these names or unique numbers: what is not among them is gone.
@@ -284,7 +304,7 @@ impl Controller {
             Kind::Node => {
                 let gone: Vec<String> =
                     self.nodes.keys().filter(|name| !there.contains(*name)).cloned().collect();
-                gone.iter().for_each(|name| self.forget_node(name, now));
+                gone.iter().for_each(|name| self.forget_node(name));
             }
             Kind::Pod | Kind::Job => {
                 let is_gone = |known: &&Known| known.item.kind == kind && !there.contains(&known.item.uid);
@@ -330,9 +350,12 @@ impl Controller {
         }
     }
 
-    /// Tells the capacity: what usable nodes have, without what foreign pods use there.
+    /// Tells the capacity if it may have changed: what usable nodes have, without what foreign pods use there. O(n) for n nodes.
     fn set_capacity(&mut self, now: Nanos) {
         let Some(admission) = &mut self.admission else { return };
+        if !std::mem::replace(&mut self.is_capacity_old, false) {
+            return;
+        }
         let mut capacity = vec![0u64; self.policy.resources.names().len()];
         for node in self.nodes.values().filter(|node| node.is_usable) {
             let used = self.foreign.get(&node.name);

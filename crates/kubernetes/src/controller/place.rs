@@ -61,15 +61,18 @@ enum Role {
 }
 
 impl Controller {
-    fn role(&self, item: &Item) -> Role {
+    fn role(&self, item: &Item, standing: &Standing) -> Role {
         if item.is_over {
             return Role::Nothing;
         }
         if let Some(job) = item.job.as_ref().and_then(|job| self.items.get(job)) {
             // What a job holds counts as a whole.
-            let is_managed = job.item.kind == Kind::Job && !job.item.is_over;
-            if is_managed {
-                return if item.is_held && !job.item.is_held { Role::Passes } else { Role::Nothing };
+            match job.standing {
+                Standing::Holds { .. } if item.is_held && !job.item.is_held => return Role::Passes,
+                Standing::Holds { .. } => return Role::Nothing,
+                // It was suspended, and its pods are about to end.
+                Standing::Waits { .. } if item.is_held => return Role::Nothing,
+                _ => {}
             }
         }
         if item.is_held && item.is_everywhere {
@@ -79,8 +82,10 @@ impl Controller {
         match (tenant, &item.node) {
             (Some(tenant), _) if item.is_held => Role::Waits(tenant),
             (Some(tenant), node) if !item.is_everywhere => {
+                // Whose gate somebody has taken off by hand will have a node soon.
+                let waited = !matches!(standing, Standing::Nothing | Standing::Foreign { .. });
                 let holds = node.is_some() || item.started.is_some() || item.admitted.is_some();
-                if holds { Role::Holds(tenant) } else { Role::Nothing }
+                if holds || waited { Role::Holds(tenant) } else { Role::Nothing }
             }
             (_, Some(node)) => Role::Foreign(node.clone()),
             _ => Role::Nothing,
@@ -94,7 +99,7 @@ impl Controller {
         }
         let Some(known) = self.items.get(uid) else { return };
         let (item, standing) = (known.item.clone(), known.standing.clone());
-        let stays = match (self.role(&item), &standing) {
+        let stays = match (self.role(&item, &standing), &standing) {
             (Role::Nothing, Standing::Nothing) => true,
             (Role::Foreign(node), Standing::Foreign { node: before, needs }) => {
                 node == *before && *needs == item.needs
@@ -128,14 +133,16 @@ impl Controller {
 
     fn move_to_role(&mut self, uid: &str, item: &Item, standing: &Standing, now: Nanos) {
         let waited = matches!(standing, Standing::Waits { .. } | Standing::Member { .. });
+        let role = self.role(item, standing);
         self.leave(uid, now);
-        match self.role(item) {
+        match role {
             Role::Nothing => {}
             Role::Foreign(node) => {
                 let resources = item.needs.len();
                 let sum = self.foreign.entry(node.clone()).or_insert_with(|| vec![0; resources]);
                 sum.iter_mut().zip(&item.needs).for_each(|(sum, needs)| *sum = sum.saturating_add(*needs));
                 self.stand(uid, Standing::Foreign { node, needs: item.needs.clone() });
+                self.is_capacity_old = true;
             }
             Role::Waits(tenant) => self.wait(uid, item, tenant, now),
             Role::Holds(tenant) => {
@@ -158,16 +165,18 @@ impl Controller {
             // It waits until somebody sets it right.
             return self.stand(uid, Standing::Nothing);
         }
-        if let Some((group, _)) = &item.group {
+        if let Some((group, size)) = &item.group {
             let key = (item.namespace.clone(), group.clone());
-            match self.group_admitted(&key) {
+            match self.group_admitted(&key, now) {
                 None => {
                     self.groups.entry(key.clone()).or_default().members.insert(uid.to_owned());
                     self.stand(uid, Standing::Member { group: group.clone() });
                     return self.gather(&key, &tenant, now);
                 }
                 // Somebody has opened a part of the group, and was interrupted.
-                Some(at) if item.created <= at => return self.open_at(uid, item, tenant, at, now),
+                Some((at, open)) if item.created <= at && open < *size => {
+                    return self.open_at(uid, item, tenant, at, now);
+                }
                 // It takes the place of one that has ended.
                 Some(_) => {}
             }
@@ -182,14 +191,20 @@ impl Controller {
         }
     }
 
-    /// When the group was admitted, by those of its pods that are open.
-    fn group_admitted(&self, key: &(String, String)) -> Option<Nanos> {
+    /// When the group was admitted, by those of its pods that are open and have not ended, and how many they are. O(g) for the g pods of the group.
+    fn group_admitted(&self, key: &(String, String), now: Nanos) -> Option<(Nanos, u32)> {
         let pods = self.pods_of_group.get(key).into_iter().flatten();
         let opened = |known: &super::Known| match known.standing {
+            _ if known.item.is_over => None,
             Standing::Holds { opening: Some(opening), .. } => Some(opening.at),
-            _ => known.item.admitted.filter(|_| !known.item.is_held),
+            // Whoever wrote a time that is still to come was not this controller.
+            _ => known.item.admitted.filter(|&at| !known.item.is_held && at <= now),
         };
-        pods.filter_map(|uid| self.items.get(uid)).filter_map(opened).max()
+        let opened = pods.filter_map(|uid| self.items.get(uid)).filter_map(opened);
+        opened.fold(None, |all, at| {
+            let (latest, count) = all.unwrap_or_default();
+            Some((at.max(latest), count + 1))
+        })
     }
 
     /// It holds what it needs from `now` on, and is opened, as it was admitted `at` a time before.
@@ -223,6 +238,7 @@ impl Controller {
         match standing {
             Standing::Nothing | Standing::Passes { .. } => {}
             Standing::Foreign { node, needs } => {
+                self.is_capacity_old = true;
                 if let Some(sum) = self.foreign.get_mut(&node) {
                     sum.iter_mut().zip(&needs).for_each(|(sum, needs)| *sum = sum.saturating_sub(*needs));
                     if sum.iter().all(|&sum| sum == 0) {

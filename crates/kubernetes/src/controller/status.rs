@@ -8,7 +8,7 @@ use super::Controller;
 /// What has happened since the process began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Pods and jobs that were opened.
+    /// Writes that have opened a pod or a job.
     pub opened: u64,
     /// Pods and jobs that somebody else opened while they waited.
     pub opened_by_hand: u64,
@@ -16,7 +16,7 @@ pub struct Counters {
     pub tried_again: u64,
     /// Writes that met a change of somebody else, and were tried again.
     pub conflicts: u64,
-    /// Pods and jobs that were gone when they were to be opened.
+    /// Writes that met a pod or a job that was gone.
     pub gone: u64,
     /// Writes that the server did not allow.
     pub refused: u64,
@@ -67,6 +67,7 @@ pub struct Status {
 impl Controller {
     /// How everything does at `now`.
     pub fn status(&mut self, now: Nanos) -> Status {
+        self.set_capacity(now);
         let resources = self.policy.resources.clone();
         let mut status = Status {
             leads: self.leads(),

@@ -3,15 +3,22 @@
 use std::collections::HashMap;
 
 use trueplane_fair::Nanos;
+use trueplane_fair::span::Span;
+use trueplane_units::Value as _;
 
 use super::{Controller, Order, Policy, Target};
 use crate::admission::{Admission, Why};
+use crate::names::TENANT;
 use crate::objects::Kind;
 
 /// Time between two rounds of events about what waits.
 const ROUND: u64 = 5_000_000_000;
 /// Events in a round, at most: the API server has other things to do.
 const MOST_IN_ROUND: usize = 50;
+/// Orders that wait, at most, when a warning is added to them: of many of the same mistake the first ones are told.
+const MOST_WARNINGS: usize = 200;
+/// Letters of a text, at most: the API server takes 1024 bytes.
+const MOST_TEXT: usize = 250;
 /// Workloads of a tenant of which events tell why they wait: the first ones.
 const TOLD_OF_TENANT: usize = 3;
 /// What has not changed is told again after this.
@@ -47,7 +54,7 @@ impl Controller {
     /// Tells what is wrong with the namespace, if something is.
     pub(super) fn tell_of_namespace(&mut self, name: &str, now: Nanos) {
         if let Some(problem) = self.namespaces.get(name).and_then(|namespace| namespace.problem.clone()) {
-            self.tell_problem(Kind::Namespace, "", name, "", problem, now);
+            self.warn(Kind::Namespace, "", name, "", &problem, now);
         }
     }
 
@@ -56,38 +63,38 @@ impl Controller {
         let Some(item) = self.items.get(uid).map(|known| &known.item).filter(|item| item.is_held) else {
             return;
         };
-        if let Some(problem) = item.problem.clone() {
-            let (namespace, name) = (item.namespace.clone(), item.name.clone());
-            self.tell_problem(item.kind, &namespace, &name, uid, problem, now);
+        let has_tenant = self.namespaces.get(&item.namespace).is_some_and(|one| one.tenant.is_some());
+        let lost = || format!("waits for ever: the namespace {} has no label {TENANT}", item.namespace);
+        let problem = item.problem.clone().or_else(|| (!has_tenant && !item.is_everywhere).then(lost));
+        if let Some(problem) = problem {
+            self.tell_problem(uid, problem, now);
         }
     }
 
+    /// Tells that something is wrong with a pod or a job.
+    pub(super) fn tell_problem(&mut self, uid: &str, problem: String, now: Nanos) {
+        let Some(item) = self.items.get(uid).map(|known| &known.item) else { return };
+        let (kind, namespace, name) = (item.kind, item.namespace.clone(), item.name.clone());
+        self.warn(kind, &namespace, &name, uid, &problem, now);
+    }
+
     /// Tells that something is wrong with an object, once. Only the process that leads says so.
-    fn tell_problem(
-        &mut self,
-        kind: Kind,
-        namespace: &str,
-        name: &str,
-        uid: &str,
-        problem: String,
-        now: Nanos,
-    ) {
-        if !self.leads() {
+    fn warn(&mut self, kind: Kind, namespace: &str, name: &str, uid: &str, problem: &str, now: Nanos) {
+        let about = if uid.is_empty() { name } else { uid };
+        let has_room = self.orders.len() < MOST_WARNINGS;
+        if !self.leads() || !has_room || !self.told.is_news(about, problem, now) {
             return;
         }
-        let about = format!("{} {namespace}/{name}", kind.name());
-        if self.told.is_news(&about, &problem, now) {
-            self.counters.problems += 1;
-            self.orders.push_back(Order::Tell {
-                kind,
-                namespace: namespace.to_owned(),
-                name: name.to_owned(),
-                uid: uid.to_owned(),
-                is_warning: true,
-                reason: "Misconfigured",
-                text: problem,
-            });
-        }
+        self.counters.problems += 1;
+        self.orders.push_back(Order::Tell {
+            kind,
+            namespace: namespace.to_owned(),
+            name: name.to_owned(),
+            uid: uid.to_owned(),
+            is_warning: true,
+            reason: "Misconfigured",
+            text: problem.chars().take(MOST_TEXT).collect(),
+        });
     }
 
     /// Tells why the first workloads of every tenant wait, if that is news.
@@ -136,6 +143,7 @@ impl Controller {
 
     /// Why the pod or job waits, in a sentence: `None` if there is none of that name, or it does not wait.
     pub fn why(&mut self, namespace: &str, name: &str, now: Nanos) -> Option<String> {
+        self.set_capacity(now);
         let is_it = |known: &&super::Known| known.item.namespace == namespace && known.item.name == name;
         let item = self.items.values().find(is_it)?.item.clone();
         let admission = self.admission.as_mut()?;
@@ -201,8 +209,9 @@ impl Policy {
     fn usage(&self, admission: &Admission, tenant: &str) -> String {
         let Some(share) = admission.share(tenant) else { return tenant.to_owned() };
         let percent = |part: f64| format!("{:.1}%", part * 100.0);
-        let memory = self.memory.map(|memory| memory.half_life_span());
+        let memory = self.memory.and_then(|memory| Span::new(memory.half_life_span()));
         let had = memory.map_or_else(String::new, |half_life| {
+            let half_life = half_life.show();
             format!(
                 ", and with a half-life of {half_life} it has had {} of the cluster above that",
                 percent(share.remembered)

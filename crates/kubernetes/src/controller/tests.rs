@@ -85,7 +85,7 @@ impl Cluster {
     fn restart(&mut self, now: u64) {
         self.controller = Controller::new(policy());
         self.namespaces.iter().for_each(|one| self.controller.show_namespace(one.clone(), at(now)));
-        self.nodes.iter().for_each(|one| self.controller.show_node(one.clone(), at(now)));
+        self.nodes.iter().for_each(|one| self.controller.show_node(one.clone()));
         self.items.values().for_each(|one| self.controller.show_item(one.clone(), at(now)));
         self.controller.lead(self.saved.as_ref(), at(now)).unwrap();
     }
@@ -281,14 +281,14 @@ fn a_node_that_disappears_takes_its_capacity_and_not_what_pods_hold() {
     let mut cluster = Cluster::new();
     cluster.show(pod("a", "a0", 8, 0), 1);
     cluster.work(1);
-    cluster.controller.forget_node("one", at(2));
+    cluster.controller.forget_node("one");
     cluster.show(pod("b", "b0", 1, 0), 2);
     let told = cluster.controller.work(at(10));
     assert!(
         matches!(&told[..], [Order::Tell { text, .. }] if text == "needs 1 of cpu, and the cluster has 0"),
         "{told:?}"
     );
-    cluster.controller.show_node(node("two", 9), at(11));
+    cluster.controller.show_node(node("two", 9));
     cluster.nodes = vec![node("two", 9)];
     cluster.work(11);
     assert_eq!(cluster.opened, ["a/a0", "b/b0"]);
@@ -312,6 +312,69 @@ fn what_is_wrong_is_told_once() {
     cluster.show(pod("a", "a0", 1, 0), 4);
     cluster.work(4);
     assert_eq!(cluster.opened, ["a/a0"]);
+}
+
+/// More pods than the size of their group says wait one by one, and a time that is still to come opens nothing.
+#[test]
+fn a_group_opens_no_more_than_its_size() {
+    let mut cluster = Cluster::new();
+    let member = |name: &str| {
+        let mut item = pod("a", name, 4, 1);
+        item.group = Some(("train".to_owned(), 2));
+        item
+    };
+    cluster.show(member("0"), 2);
+    cluster.show(member("1"), 2);
+    cluster.work(2);
+    cluster.show(member("2"), 3);
+    cluster.work(3);
+    assert_eq!(cluster.opened, ["a/0", "a/1"], "8 of 10 cores are held");
+    let mut forged = member("forged");
+    (forged.is_held, forged.admitted) = (false, Some(at(1_000_000)));
+    forged.group = Some(("other".to_owned(), 100));
+    forged.needs = vec![0];
+    cluster.show(forged, 4);
+    let mut large = member("large");
+    large.group = Some(("other".to_owned(), 100));
+    cluster.show(large, 4);
+    cluster.work(4);
+    assert_eq!(cluster.opened.len(), 2);
+}
+
+/// Between the gate that is taken off and the node that is found, a pod holds what it needs.
+#[test]
+fn a_pod_that_was_opened_by_hand_holds_before_it_has_a_node() {
+    let mut cluster = Cluster::new();
+    cluster.show(pod("a", "a0", 8, 0), 1);
+    cluster.work(1);
+    cluster.show(pod("b", "b0", 4, 1), 2);
+    cluster.work(2);
+    let mut by_hand = pod("b", "b0", 4, 1);
+    by_hand.is_held = false;
+    cluster.items.insert(by_hand.uid.clone(), by_hand.clone());
+    cluster.controller.show_item(by_hand, at(3));
+    let status = cluster.controller.status(at(3));
+    assert_eq!((&*status.held[0], status.counters.opened_by_hand), ("12", 1));
+}
+
+/// Somebody suspends a job that runs: its pods, which go on for a while, count by themselves, and the job waits for its turn again.
+#[test]
+fn the_pods_of_a_job_that_is_suspended_again_count_until_they_end() {
+    let mut cluster = Cluster::new();
+    let mut job = pod("a", "job", 6, 1);
+    job.kind = Kind::Job;
+    cluster.show(job.clone(), 1);
+    cluster.work(1);
+    let mut part = pod("a", "part", 3, 2);
+    (part.job, part.is_held, part.node) = (Some(job.uid.clone()), false, Some("one".to_owned()));
+    cluster.items.insert(part.uid.clone(), part.clone());
+    cluster.controller.show_item(part.clone(), at(2));
+    assert_eq!(&*cluster.controller.status(at(2)).held[0], "6");
+    let mut suspended = cluster.items[&job.uid].clone();
+    suspended.is_held = true;
+    cluster.controller.show_item(suspended, at(3));
+    let status = cluster.controller.status(at(3));
+    assert_eq!((&*status.held[0], status.tenants[0].waiting), ("3", 1));
 }
 
 /// What happens to a cluster.

@@ -15,6 +15,11 @@ const LONGEST_PAUSE: u64 = 30_000_000_000;
 /// What was written and is not seen for this long is written once more: writing it twice is as writing it once.
 const UNSEEN: u64 = 60_000_000_000;
 
+/// So many refusals in a row let an item give its room to others.
+const MOST_REFUSALS: u32 = 5;
+/// Time until an item that was refused waits again.
+const REFUSED_PAUSE: u64 = 120_000_000_000;
+
 /// Something to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -68,6 +73,7 @@ pub enum Outcome {
 impl Controller {
     /// What is to be written at `now`. To be called whenever something was shown, something has been [done](Self::done), or time has passed.
     pub fn work(&mut self, now: Nanos) -> Vec<Order> {
+        self.set_capacity(now);
         while let Some(id) = self.admission.as_mut().and_then(|admission| admission.next(now)) {
             self.admit(id, now);
         }
@@ -76,6 +82,8 @@ impl Controller {
         {
             let Some((_, uid)) = self.retries.pop_first() else { break };
             self.open(&uid);
+            // One that the server did not allow waits for its turn again.
+            self.place(&uid, now);
         }
         self.tell_why(now);
         self.orders.drain(..).collect()
@@ -120,7 +128,17 @@ impl Controller {
                 pause.max(asked).min(LONGEST_PAUSE)
             }
         };
+        if *outcome == Outcome::Refused && opening.failures >= MOST_REFUSALS {
+            return self.give_up(uid, now);
+        }
         self.retries.insert((Nanos(now.0.saturating_add(pause)), uid.to_owned()));
+    }
+
+    /// The server does not allow that the item be opened: others have its room, and it waits again after a while.
+    fn give_up(&mut self, uid: &str, now: Nanos) {
+        self.leave(uid, now);
+        self.tell_problem(uid, "the API server does not allow that it be opened".to_owned(), now);
+        self.retries.insert((Nanos(now.0.saturating_add(REFUSED_PAUSE)), uid.to_owned()));
     }
 
     /// The workload `id` is admitted at `now`.
@@ -145,16 +163,20 @@ impl Controller {
                 if let Some(admission) = &mut self.admission {
                     admission.split(id, split, now);
                 }
+                // A clock behind that of the API server must not make its pods seem to have come later.
+                let created =
+                    members.iter().filter_map(|uid| self.items.get(uid)).map(|known| known.item.created);
+                let at = created.max().unwrap_or_default().max(now);
                 for (uid, number, _) in parts {
-                    self.holds(&uid, number, now);
+                    self.holds(&uid, number, at);
                 }
             }
         }
     }
 
-    /// The item holds what it needs as workload `id` from `now` on, and is to be opened.
-    fn holds(&mut self, uid: &str, id: u64, now: Nanos) {
-        let opening = Some(Opening { at: now, failures: 0 });
+    /// The item holds what it needs as workload `id`, and is to be opened, as it was admitted `at` this time.
+    fn holds(&mut self, uid: &str, id: u64, at: Nanos) {
+        let opening = Some(Opening { at, failures: 0 });
         self.stand(uid, Standing::Holds { workload: id, opening });
         self.told.forget(uid);
         self.open(uid);
@@ -163,9 +185,9 @@ impl Controller {
     /// Orders that the item be opened, if it is to be.
     pub(super) fn open(&mut self, uid: &str) {
         let Some(known) = self.items.get(uid) else { return };
-        let opening = match &known.standing {
-            Standing::Holds { opening: Some(opening), .. } | Standing::Passes { opening } => opening,
-            _ => return,
+        let (Standing::Holds { opening: Some(opening), .. } | Standing::Passes { opening }) = &known.standing
+        else {
+            return;
         };
         let Item { kind, namespace, name, uid, is_held, .. } = &known.item;
         if *is_held {

@@ -68,9 +68,11 @@ async fn another_pod_of_the_same_name_is_another_one() {
     running.stop().await;
 }
 
+/// Nothing is admitted while the state cannot be used, and the process does not end; it goes on when somebody deletes the state.
 #[tokio::test]
-async fn a_state_that_is_damaged_ends_the_process_with_a_sentence() {
+async fn a_state_that_is_damaged_waits_for_somebody() {
     let server = cluster();
+    pods(&server, 0..2);
     server.put(
         "configmaps",
         json!({
@@ -79,9 +81,23 @@ async fn a_state_that_is_damaged_ends_the_process_with_a_sentence() {
         }),
     );
     let running = Running::start(&server, "one");
-    let error = running.task.await.unwrap().unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the state in ConfigMap trueplane/trueplane-fair cannot be used: expected version 1, got \"7\"; delete the ConfigMap to begin without a past"
-    );
+    tokio::time::sleep(Duration::from_millis(800)).await;
+    assert!(server.opened().is_empty() && !running.task.is_finished());
+    server.delete("configmaps", "trueplane", "trueplane-fair");
+    drain(&server, 2).await;
+    running.stop().await;
+}
+
+/// An amount that nobody can read is told, and everybody else goes on.
+#[tokio::test]
+async fn a_pod_that_cannot_be_read_stops_nobody() {
+    let server = cluster();
+    pods(&server, 0..2);
+    let mut unreadable = super::pod("a", "unreadable", 1);
+    unreadable["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("1e99");
+    server.put("pods", unreadable);
+    let running = Running::start(&server, "one");
+    drain(&server, 2).await;
+    until(&server, "it is told", || server.told().iter().any(|text| text.contains("1e99"))).await;
+    running.stop().await;
 }

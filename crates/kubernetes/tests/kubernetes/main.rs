@@ -5,11 +5,12 @@ mod replicas;
 mod server;
 mod usual;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use trueplane_fair::{Memory, Nanos};
 use trueplane_kubernetes::connection::{Error, Place, Times, run};
 use trueplane_kubernetes::controller::Policy;
