@@ -200,7 +200,7 @@ impl Lease {
 fn settled(written: Result<LeaseObject, kube::Error>) -> Result<bool, kube::Error> {
     match written {
         Ok(_) => Ok(true),
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(false),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(false),
         Err(error) => Err(error),
     }
 }

@@ -164,7 +164,7 @@ pub async fn run(
                     return Ok(());
                 }
                 Ended::Lost => {
-                    log("another process leads, or the API server is away: nothing is admitted here")
+                    log("another process leads, or the API server is away: nothing is admitted here");
                 }
                 Ended::Broken(problem) => return Err(Error::Ended(problem)),
             }

@@ -67,15 +67,15 @@ impl Controller {
         let lost = || format!("waits for ever: the namespace {} has no label {TENANT}", item.namespace);
         let problem = item.problem.clone().or_else(|| (!has_tenant && !item.is_everywhere).then(lost));
         if let Some(problem) = problem {
-            self.tell_problem(uid, problem, now);
+            self.tell_problem(uid, &problem, now);
         }
     }
 
     /// Tells that something is wrong with a pod or a job.
-    pub(super) fn tell_problem(&mut self, uid: &str, problem: String, now: Nanos) {
+    pub(super) fn tell_problem(&mut self, uid: &str, problem: &str, now: Nanos) {
         let Some(item) = self.items.get(uid).map(|known| &known.item) else { return };
         let (kind, namespace, name) = (item.kind, item.namespace.clone(), item.name.clone());
-        self.warn(kind, &namespace, &name, uid, &problem, now);
+        self.warn(kind, &namespace, &name, uid, problem, now);
     }
 
     /// Tells that something is wrong with an object, once. Only the process that leads says so.

@@ -137,7 +137,7 @@ impl Controller {
     /// The server does not allow that the item be opened: others have its room, and it waits again after a while.
     fn give_up(&mut self, uid: &str, now: Nanos) {
         self.leave(uid, now);
-        self.tell_problem(uid, "the API server does not allow that it be opened".to_owned(), now);
+        self.tell_problem(uid, "the API server does not allow that it be opened", now);
         self.retries.insert((Nanos(now.0.saturating_add(REFUSED_PAUSE)), uid.to_owned()));
     }
 

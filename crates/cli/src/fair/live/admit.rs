@@ -29,8 +29,8 @@ use crate::output::print;
 /// trueplane.dev/weight and trueplane.dev/limits of the namespace give it a weight and limits.
 ///
 /// Several of these processes may run. One leads, and the others wait for its end. Nothing is lost when a process ends: what tenants have had is
-/// in a ConfigMap, and what they hold is in the cluster. The command runs until Ctrl-C or SIGTERM. The folder deploy/kubernetes has what you need
-/// to run it in the cluster.
+/// in a ConfigMap, and what they hold is in the cluster. The command runs until Ctrl-C or SIGTERM. The folder packaging/kubernetes has what you
+/// need to run it in the cluster.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
