@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// Where the API has it.
+    /// The place of the kind in the API.
     pub fn resource(self) -> ApiResource {
         let (group, plural) = match self {
             Self::Pod => ("", "pods"),
@@ -262,7 +262,7 @@ impl Item {
         }
     }
 
-    /// What counts of a pod.
+    /// Reads a pod.
     pub fn pod(pod: &RawPod, resources: &ResourceNames) -> Self {
         let metadata = &pod.metadata;
         let (spec, problem) = match read::<PodSpec>("spec", Some(&pod.spec)) {
@@ -297,7 +297,7 @@ impl Item {
         item
     }
 
-    /// What counts of a job; `None` if it is not for us.
+    /// Reads a job; `None` if it is not for us.
     pub fn job(job: &RawJob, resources: &ResourceNames) -> Option<Self> {
         let metadata = &job.metadata;
         if map(metadata.labels.as_ref(), JOB) != Some("true") {
@@ -329,7 +329,7 @@ impl Item {
     }
 }
 
-/// What counts of a node.
+/// A node, as far as it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Its name.
@@ -341,7 +341,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// What counts of a node.
+    /// Reads a node.
     pub fn read(node: &RawNode, resources: &ResourceNames) -> Self {
         // A node that cannot be read has nothing, and is not used.
         let status: NodeStatus = read("status", node.status.as_ref()).unwrap_or_default();
@@ -353,7 +353,7 @@ impl Node {
     }
 }
 
-/// What counts of a namespace.
+/// A namespace, as far as it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Namespace {
     /// Its name.
@@ -369,7 +369,7 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// What counts of a namespace.
+    /// Reads a namespace.
     pub fn read(namespace: &RawNamespace, resources: &ResourceNames) -> Self {
         let metadata = &namespace.metadata;
         let annotations = metadata.annotations.as_ref();
@@ -398,3 +398,6 @@ impl Namespace {
         read
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@
 
 mod saved;
 mod tenant;
+mod tenants;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet};

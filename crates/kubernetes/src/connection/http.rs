@@ -10,7 +10,8 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use trueplane_fair::span::Span;
 
-use super::{Shared, metrics, page};
+use super::shared::Shared;
+use super::{metrics, page};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";

@@ -15,10 +15,10 @@ use kube::{Api, Client};
 use tokio::sync::watch;
 use trueplane_fair::Nanos;
 
-use super::Place;
 use super::clock::Clock;
+use super::shared::Place;
 
-/// How long a lease holds.
+/// The times by which a lease is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Times {
     /// After this time without a renewal, others may take the lease.
@@ -104,7 +104,7 @@ impl Lease {
                     taken
                 }
                 Ok(Err(error)) => {
-                    let text = super::write::one_line(&error);
+                    let text = super::problem::one_line(&error);
                     if told.as_ref() != Some(&text) {
                         (self.log)(&format!(
                             "cannot take or renew the lease {}/{}: {text}",

@@ -4,18 +4,20 @@
 //! 2. `write`: admissions and events.
 //! 3. `lease`: one process leads; the others are ready to.
 //! 4. `state`: a ConfigMap with who has had how much.
-//! 5. `http`: how it does, for people, Prometheus and probes.
+//! 5. `http`, `page`, `metrics`: how it does, for people, Prometheus and probes.
 
 mod clock;
 mod http;
 mod lease;
 mod metrics;
 mod page;
+mod problem;
+mod shared;
 pub mod state;
 mod watch;
 mod write;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kube::Client;
@@ -29,23 +31,14 @@ use crate::controller::{Controller, Order, Outcome, Policy};
 use crate::resources::ResourceNames;
 use clock::Clock;
 use lease::Lease;
+use shared::Shared;
 use state::State;
 use watch::{Change, Watched};
 use write::Writer;
 
 pub use lease::Times;
-pub use write::one_line;
-
-/// Where the controller keeps what is its own, and how it is called.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// The namespace of its lease and its ConfigMap.
-    pub namespace: String,
-    /// The name of both.
-    pub name: String,
-    /// The name of this process, which no other has.
-    pub identity: String,
-}
+pub use problem::one_line;
+pub use shared::Place;
 
 /// Changes that are taken before the next look at what to do.
 const BATCH: usize = 512;
@@ -53,8 +46,6 @@ const BATCH: usize = 512;
 const TICK: Duration = Duration::from_millis(250);
 /// Time between two writes of the state while somebody holds something.
 const SAVE: Nanos = Nanos(5_000_000_000);
-/// The loop is well if it has turned within this.
-const WELL: Nanos = Nanos(30_000_000_000);
 /// Time between two tries to read the state.
 const LOAD_AGAIN: Nanos = Nanos(2_000_000_000);
 
@@ -72,37 +63,6 @@ pub fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { "unknown" } else { host.trim() };
     format!("{host}_{}_{:x}", std::process::id(), Clock::new().now().0)
-}
-
-/// What all parts of the process share.
-#[derive(Debug)]
-struct Shared {
-    controller: Mutex<Controller>,
-    clock: Clock,
-    /// When the loop last turned.
-    turned: Mutex<Nanos>,
-    /// Errors of watches, which begin again by themselves.
-    watch_errors: Mutex<u64>,
-}
-
-impl Shared {
-    fn controller(&self) -> MutexGuard<'_, Controller> {
-        self.controller.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn watch_errors(&self) -> u64 {
-        *self.watch_errors.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The loop has turned.
-    fn turn(&self) {
-        *self.turned.lock().unwrap_or_else(PoisonError::into_inner) = self.clock.now();
-    }
-
-    fn is_well(&self) -> bool {
-        let turned = *self.turned.lock().unwrap_or_else(PoisonError::into_inner);
-        self.clock.now().since(turned) < WELL
-    }
 }
 
 /// Runs a controller until `stop` changes: while it leads, it watches the cluster and admits what waits. With a `listener` it tells how it does over
@@ -184,7 +144,7 @@ fn told(ended: Result<(), tokio::task::JoinError>) -> String {
     ended.map_or_else(|error| error.to_string(), |()| "without an error".to_owned())
 }
 
-/// How a term ends.
+/// The end of a term.
 enum Ended {
     /// The process is to end.
     Stopped,
@@ -209,7 +169,7 @@ struct Term {
     state: State,
     /// When the state is to be read or written next.
     next: Nanos,
-    /// What was last told of the state.
+    /// The last thing that the log was told of the state.
     said: String,
 }
 

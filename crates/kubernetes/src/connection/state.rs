@@ -9,8 +9,9 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client, Error};
 
-use super::Place;
-use super::write::{PATIENCE, one_line};
+use super::problem::one_line;
+use super::shared::Place;
+use super::write::PATIENCE;
 use crate::admission::Saved;
 use crate::controller::Status;
 use crate::names::CONTROLLER;
@@ -113,7 +114,7 @@ impl State {
     }
 }
 
-/// What a ConfigMap keeps.
+/// Reads a ConfigMap.
 fn read(map: &ConfigMap, resources: &ResourceNames) -> Result<Option<Saved>, String> {
     let data = |key: &str| map.data.as_ref().and_then(|data| data.get(key));
     let Some(version) = data(VERSION_KEY) else { return Ok(None) };

@@ -16,8 +16,8 @@ use tokio::sync::mpsc::Sender;
 use tokio::task::JoinSet;
 use trueplane_fair::Nanos;
 
-use super::Shared;
 use super::clock::Clock;
+use super::shared::Shared;
 use crate::controller::Controller;
 use crate::objects::{Item, Kind, Namespace, Node, RawJob, RawNamespace, RawNode, RawPod};
 use crate::resources::ResourceNames;
@@ -58,7 +58,7 @@ pub(super) enum Change {
     Complete(Kind),
 }
 
-/// What was told so far.
+/// The objects that were told of so far.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     complete: BTreeSet<Kind>,
@@ -123,7 +123,7 @@ pub(super) fn spawn(
         let mut told = String::new();
         let failed = move |error: &watcher::Error| {
             *shared.watch_errors.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-            let text = super::write::one_line(error);
+            let text = super::problem::one_line(error);
             if text != told {
                 log(&format!("the watch of {}s begins again: {text}", kind.name().to_lowercase()));
                 told = text;

@@ -13,8 +13,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use trueplane_fair::Nanos;
 
-use super::Place;
 use super::lease::Lease;
+use super::problem::one_line;
+use super::shared::Place;
 use crate::controller::{Order, Outcome};
 use crate::names::{ADMITTED, CONTROLLER, GATE};
 use crate::objects::Kind;
@@ -34,7 +35,7 @@ pub(super) struct Writer {
     log: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-/// What a worker needs.
+/// One of those who write.
 #[derive(Clone)]
 struct Worker {
     client: Client,
@@ -174,20 +175,4 @@ async fn open(
 /// A time as Kubernetes writes it, to the nanosecond.
 pub(super) fn rfc3339(time: Nanos) -> String {
     Timestamp::from_nanosecond(time.0.into()).unwrap_or_default().to_string()
-}
-
-/// An error in one line: what the API server says, or else its innermost cause.
-pub fn one_line(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = Some(error);
-    while let Some(error) = next {
-        if let Some(Error::Api(status)) = error.downcast_ref::<Error>() {
-            let message = if status.message.is_empty() { &status.reason } else { &status.message };
-            text = format!("{message} ({})", status.code);
-            break;
-        }
-        text = error.to_string();
-        next = error.source();
-    }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

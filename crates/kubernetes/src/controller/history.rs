@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use trueplane_fair::Nanos;
 
+use super::Controller;
+use super::known::Target;
 use super::place::workload_of;
-use super::{Controller, Target};
 use crate::admission::Admission;
 use crate::objects::{Item, Kind};
 

@@ -6,10 +6,14 @@
 //! What counts as held by a tenant: its pods that were admitted, and those that run although they never were held. Pods of namespaces without a
 //! tenant, and those that belong to a node or a DaemonSet, are taken off the capacity.
 
+mod counters;
 mod history;
+mod known;
+mod order;
 mod place;
 mod status;
 mod tell;
+mod told;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -19,10 +23,11 @@ use trueplane_fair::{Memory, Nanos};
 use crate::admission::{Admission, Saved, SavedError, TenantSettings};
 use crate::objects::{Item, Kind, Namespace, Node};
 use crate::resources::ResourceNames;
-use place::Standing;
-pub use status::{Counters, Status, TenantStatus};
-use tell::Told;
-pub use work::{Order, Outcome};
+pub use counters::Counters;
+use known::{Group, Known, Standing, Target};
+pub use order::{Order, Outcome};
+pub use status::{Status, TenantStatus};
+use told::Told;
 
 /// What the controller is to do.
 #[derive(Clone, Debug)]
@@ -33,31 +38,6 @@ pub struct Policy {
     pub memory: Option<Memory>,
     /// Whether workloads of other tenants may pass one that does not fit.
     pub backfill: bool,
-}
-
-/// A pod or a job, and how it stands.
-#[derive(Clone, Debug)]
-struct Known {
-    item: Item,
-    standing: Standing,
-}
-
-/// What a number of [`Admission`] stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Target {
-    /// A pod or a job, by its unique number.
-    Item(String),
-    /// A group of pods, by its namespace and name.
-    Group(String, String),
-}
-
-/// A group of pods of which some wait.
-#[derive(Clone, Debug, Default)]
-struct Group {
-    /// The unique numbers of its pods that wait.
-    members: BTreeSet<String>,
-    /// The number of the workload, while all are there.
-    workload: Option<u64>,
 }
 
 /// Decides by what it is shown.

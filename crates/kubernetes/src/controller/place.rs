@@ -2,54 +2,10 @@
 
 use trueplane_fair::Nanos;
 
-use super::{Controller, Target};
+use super::Controller;
+use super::known::{Known, Opening, Standing, Target};
 use crate::admission::Workload;
 use crate::objects::{Item, Kind};
-
-/// How a pod or a job stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// It neither waits nor uses anything that counts.
-    Nothing,
-    /// It uses something of a node, and has no tenant.
-    Foreign {
-        /// The node.
-        node: String,
-        /// Amounts that it uses.
-        needs: Vec<u64>,
-    },
-    /// It waits by itself.
-    Waits {
-        /// Number of its workload.
-        workload: u64,
-    },
-    /// It waits with its group, which may not be complete.
-    Member {
-        /// Name of the group.
-        group: String,
-    },
-    /// It holds what it needs.
-    Holds {
-        /// Number of its workload.
-        workload: u64,
-        /// When it was admitted, if the controller opens it; the API server may not know that yet.
-        opening: Option<Opening>,
-    },
-    /// It belongs to a job that is managed as a whole, and is to be opened without a look at what it needs.
-    Passes {
-        /// How far that is.
-        opening: Opening,
-    },
-}
-
-/// An admission that is to be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Opening {
-    /// When it was admitted.
-    pub(super) at: Nanos,
-    /// How often writing has failed.
-    pub(super) failures: u32,
-}
 
 /// What a pod or a job should be.
 enum Role {
@@ -194,7 +150,7 @@ impl Controller {
     /// When the group was admitted, by those of its pods that are open and have not ended, and how many they are. O(g) for the g pods of the group.
     fn group_admitted(&self, key: &(String, String), now: Nanos) -> Option<(Nanos, u32)> {
         let pods = self.pods_of_group.get(key).into_iter().flatten();
-        let opened = |known: &super::Known| match known.standing {
+        let opened = |known: &Known| match known.standing {
             _ if known.item.is_over => None,
             Standing::Holds { opening: Some(opening), .. } => Some(opening.at),
             // Whoever wrote a time that is still to come was not this controller.

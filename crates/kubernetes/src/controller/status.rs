@@ -4,29 +4,9 @@ use serde::{Deserialize, Serialize};
 use trueplane_fair::Nanos;
 
 use super::Controller;
+use super::counters::Counters;
 
-/// What has happened since the process began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counters {
-    /// Writes that have opened a pod or a job.
-    pub opened: u64,
-    /// Pods and jobs that somebody else opened while they waited.
-    pub opened_by_hand: u64,
-    /// Writes that failed, as the server was away or had too much to do, and were tried again.
-    pub tried_again: u64,
-    /// Writes that met a change of somebody else, and were tried again.
-    pub conflicts: u64,
-    /// Writes that met a pod or a job that was gone.
-    pub gone: u64,
-    /// Writes that the server did not allow.
-    pub refused: u64,
-    /// Objects with something wrong.
-    pub problems: u64,
-    /// Times at which the clock was found to have gone back.
-    pub clock_jumps: u64,
-}
-
-/// How a tenant does.
+/// The status of a tenant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TenantStatus {
     /// Its name.
@@ -47,7 +27,7 @@ pub struct TenantStatus {
     pub amounts: Vec<String>,
 }
 
-/// How everything does.
+/// The status of everything.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Whether the process leads.
@@ -60,12 +40,12 @@ pub struct Status {
     pub held: Vec<String>,
     /// The tenants, in the order in which it is their turn; those who do not wait come last, by name.
     pub tenants: Vec<TenantStatus>,
-    /// What has happened.
+    /// Numbers of what has happened.
     pub counters: Counters,
 }
 
 impl Controller {
-    /// How everything does at `now`.
+    /// The status of everything at `now`.
     pub fn status(&mut self, now: Nanos) -> Status {
         self.set_capacity(now);
         let resources = self.policy.resources.clone();

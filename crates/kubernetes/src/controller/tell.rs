@@ -1,12 +1,12 @@
 //! What people are told: why something waits, and what is wrong.
 
-use std::collections::HashMap;
-
 use trueplane_fair::Nanos;
 use trueplane_fair::span::Span;
 use trueplane_units::Value as _;
 
-use super::{Controller, Order, Policy, Target};
+use super::known::{Known, Target};
+use super::order::Order;
+use super::{Controller, Policy};
 use crate::admission::{Admission, Why};
 use crate::names::TENANT;
 use crate::objects::Kind;
@@ -21,34 +21,6 @@ const MOST_WARNINGS: usize = 200;
 const MOST_TEXT: usize = 250;
 /// Workloads of a tenant of which events tell why they wait: the first ones.
 const TOLD_OF_TENANT: usize = 3;
-/// What has not changed is told again after this.
-const AGAIN: u64 = 600_000_000_000;
-
-/// What was told, and when.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    /// By unique number or name: the last thing that was told of it, without numbers that change all the time.
-    last: HashMap<String, (String, Nanos)>,
-    /// When the next round may be.
-    round: Nanos,
-}
-
-impl Told {
-    /// Nothing was told of it.
-    pub(super) fn forget(&mut self, uid: &str) {
-        self.last.remove(uid);
-    }
-
-    /// Whether `what` is news of `about`; notes it.
-    fn is_news(&mut self, about: &str, what: &str, now: Nanos) -> bool {
-        let known = self.last.get(about);
-        let is_old = known.is_some_and(|(last, at)| last == what && now.0.saturating_sub(at.0) < AGAIN);
-        if !is_old {
-            self.last.insert(about.to_owned(), (what.to_owned(), now));
-        }
-        !is_old
-    }
-}
 
 impl Controller {
     /// Tells what is wrong with the namespace, if something is.
@@ -144,7 +116,7 @@ impl Controller {
     /// Why the pod or job waits, in a sentence: `None` if there is none of that name, or it does not wait.
     pub fn why(&mut self, namespace: &str, name: &str, now: Nanos) -> Option<String> {
         self.set_capacity(now);
-        let is_it = |known: &&super::Known| known.item.namespace == namespace && known.item.name == name;
+        let is_it = |known: &&Known| known.item.namespace == namespace && known.item.name == name;
         let item = self.items.values().find(is_it)?.item.clone();
         let admission = self.admission.as_mut()?;
         let order = admission.order(now);

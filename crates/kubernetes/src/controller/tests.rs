@@ -377,7 +377,7 @@ fn the_pods_of_a_job_that_is_suspended_again_count_until_they_end() {
     assert_eq!((&*status.held[0], status.tenants[0].waiting), ("3", 1));
 }
 
-/// What happens to a cluster.
+/// Something that happens to a cluster.
 #[derive(Clone, Debug)]
 enum Step {
     /// A pod of a tenant comes, which needs so many cores.

@@ -1,12 +1,12 @@
-//! What is to be written, and what came of it.
-
-use std::time::Duration;
+//! The work: who is admitted, what is tried again, and what follows from its outcome.
 
 use trueplane_fair::Nanos;
 
-use super::place::{Opening, Standing, workload_of};
-use super::{Controller, Target};
-use crate::objects::{Item, Kind};
+use super::Controller;
+use super::known::{Opening, Standing, Target};
+use super::order::{Order, Outcome};
+use super::place::workload_of;
+use crate::objects::Item;
 
 /// The first pause before a write is tried again; it doubles with every failure.
 const FIRST_PAUSE: u64 = 200_000_000;
@@ -19,56 +19,6 @@ const UNSEEN: u64 = 60_000_000_000;
 const MOST_REFUSALS: u32 = 5;
 /// Time until an item that was refused waits again.
 const REFUSED_PAUSE: u64 = 120_000_000_000;
-
-/// Something to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Let a pod be scheduled, or a job run.
-    Open {
-        /// Pod or job.
-        kind: Kind,
-        /// Its namespace.
-        namespace: String,
-        /// Its name.
-        name: String,
-        /// Its unique number: another one of the same name is not to be opened.
-        uid: String,
-        /// When it was admitted.
-        at: Nanos,
-    },
-    /// Write an event that says something to people.
-    Tell {
-        /// The kind of the object that it is about.
-        kind: Kind,
-        /// Its namespace; empty for a namespace itself.
-        namespace: String,
-        /// Its name.
-        name: String,
-        /// Its unique number; may be empty.
-        uid: String,
-        /// Whether something is wrong.
-        is_warning: bool,
-        /// A word for machines, such as `Waiting`.
-        reason: &'static str,
-        /// What it says.
-        text: String,
-    },
-}
-
-/// What came of opening something.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It is open.
-    Done,
-    /// It was not written; it is to be tried again, after the time that the server asked for, if it asked.
-    Again(Option<Duration>),
-    /// Somebody has changed it meanwhile; it is to be tried again.
-    Conflict,
-    /// It is not there any more.
-    Gone,
-    /// The server does not allow it.
-    Refused,
-}
 
 impl Controller {
     /// What is to be written at `now`. To be called whenever something was shown, something has been [done](Self::done), or time has passed.

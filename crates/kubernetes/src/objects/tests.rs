@@ -1,0 +1,153 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn resources() -> ResourceNames {
+    ResourceNames::new(vec!["cpu".to_owned(), "memory".to_owned()]).unwrap()
+}
+
+fn pod(value: &Value) -> Item {
+    Item::pod(&serde_json::from_value(value.clone()).unwrap(), &resources())
+}
+
+#[test]
+fn a_pod_is_read() {
+    let read = pod(&json!({
+        "metadata": {
+            "name": "p", "namespace": "n", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z",
+            "labels": { GROUP: "g" },
+            "annotations": { GROUP_SIZE: "3", ADMITTED: "2026-01-01T00:00:01.5Z" },
+            "ownerReferences": [
+                { "apiVersion": "v1", "kind": "Job", "name": "other", "uid": "x" },
+                { "apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "j", "controller": true },
+            ],
+        },
+        "spec": {
+            "nodeName": "one", "priority": 7,
+            "containers": [{ "resources": { "requests": { "cpu": "1500m", "memory": "1Gi" } } }],
+        },
+        "status": {
+            "phase": "Failed",
+            "conditions": [{ "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T00:00:02Z" }],
+            "containerStatuses": [
+                { "state": { "terminated": { "finishedAt": "2026-01-01T00:00:09Z" } } },
+                { "state": { "running": {} } },
+            ],
+        },
+    }));
+    let at = |text: &str| time(text).unwrap();
+    let expected = Item {
+        kind: Kind::Pod,
+        uid: "u".to_owned(),
+        namespace: "n".to_owned(),
+        name: "p".to_owned(),
+        created: at("2026-01-01T00:00:00Z"),
+        needs: vec![1500, 1 << 20],
+        priority: 7,
+        is_held: false,
+        admitted: Some(at("2026-01-01T00:00:01.5Z")),
+        started: Some(at("2026-01-01T00:00:02Z")),
+        node: Some("one".to_owned()),
+        is_over: true,
+        ended: Some(at("2026-01-01T00:00:09Z")),
+        group: Some(("g".to_owned(), 3)),
+        problem: None,
+        job: Some("j".to_owned()),
+        is_everywhere: false,
+    };
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn what_is_wrong_is_said_and_the_rest_is_read() {
+    let read = pod(&json!({
+        "metadata": { "name": "p" },
+        "spec": {
+            "schedulingGates": [{ "name": GATE }],
+            "containers": [{ "resources": { "requests": { "cpu": "-1" } } }],
+        },
+    }));
+    assert!(read.is_held);
+    let expected =
+        "cannot read its spec: expected an amount of zero or more such as 2, 500m or 1.5Gi, got \"-1\"";
+    assert_eq!(read.problem.as_deref(), Some(expected));
+    let job = json!({
+        "metadata": { "name": "j", "labels": { JOB: "true" } },
+        "spec": { "suspend": true, "parallelism": -3 },
+    });
+    let job = Item::job(&serde_json::from_value(job).unwrap(), &resources()).unwrap();
+    assert!(job.is_held && job.problem.is_some());
+    // A pod that is deleted before it has a node has ended.
+    let deleted = json!({
+        "metadata": { "name": "p", "deletionTimestamp": "2026-01-01T00:00:00Z" },
+        "spec": { "schedulingGates": [{ "name": GATE }] },
+    });
+    assert!(pod(&deleted).is_over);
+}
+
+/// Anything under the names that are read.
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        prop_oneof![
+            Just("1e99"),
+            Just("True"),
+            Just("Ready"),
+            Just("2026-01-01T00:00:00Z"),
+            Just("9E"),
+            Just("")
+        ]
+        .prop_map(Value::from),
+    ];
+    let names = prop_oneof![
+        Just("containers"),
+        Just("initContainers"),
+        Just("resources"),
+        Just("requests"),
+        Just("cpu"),
+        Just("schedulingGates"),
+        Just("nodeName"),
+        Just("priority"),
+        Just("overhead"),
+        Just("template"),
+        Just("spec"),
+        Just("conditions"),
+        Just("type"),
+        Just("status"),
+        Just("allocatable"),
+        Just("parallelism"),
+        Just("containerStatuses"),
+        Just("state"),
+        Just("terminated"),
+        Just("finishedAt"),
+        Just("suspend"),
+    ];
+    leaf.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(names.clone().prop_map(str::to_owned), inner, 0..5)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    /// Whatever an object has, it is read or said to be wrong.
+    #[test]
+    fn nothing_in_an_object_ends_the_process(spec in anything(), status in anything(), text in ".{0,12}") {
+        let metadata = json!({
+            "name": "x", "labels": { JOB: "true", GROUP: text, TENANT: "t" },
+            "annotations": { GROUP_SIZE: text, WEIGHT: text, LIMITS: text, ADMITTED: text },
+        });
+        let object = json!({ "metadata": metadata, "spec": spec, "status": status });
+        let raw: RawPod = serde_json::from_value(object).unwrap();
+        Item::pod(&raw, &resources());
+        Item::job(&raw, &resources());
+        Node::read(&raw, &resources());
+        Namespace::read(&raw, &resources());
+    }
+}
