@@ -13,7 +13,7 @@ pub(super) struct Known {
     pub(super) standing: Standing,
 }
 
-/// What a number of [`Admission`] stands for.
+/// What a number of [`Admission`](crate::admission::Admission) stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// A pod or a job, by its unique number.
