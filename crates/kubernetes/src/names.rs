@@ -24,5 +24,8 @@ pub const JOB: &str = "trueplane.dev/fair";
 /// Annotation that the controller writes: when a pod or a job was admitted.
 pub const ADMITTED: &str = "trueplane.dev/admitted";
 
+/// Annotation that the controller writes: when a pod was admitted with its whole group.
+pub const GROUP_ADMITTED: &str = "trueplane.dev/group-admitted";
+
 /// The name by which the controller signs events and leases.
 pub const CONTROLLER: &str = "trueplane-fair";

@@ -12,7 +12,7 @@ use trueplane_fair::Nanos;
 use trueplane_fair::cluster::MOST_WEIGHT;
 use trueplane_fair::workload::kubernetes::{Amounts, Container, Resources, pod_needs};
 
-use crate::names::{ADMITTED, GATE, GROUP, GROUP_SIZE, JOB, LIMITS, TENANT, WEIGHT};
+use crate::names::{ADMITTED, GATE, GROUP, GROUP_ADMITTED, GROUP_SIZE, JOB, LIMITS, TENANT, WEIGHT};
 use crate::resources::ResourceNames;
 
 /// A pod as the API server has it. What cannot be read of one object must not keep the others from being seen, so that each is read by itself.
@@ -98,19 +98,8 @@ struct PodSpec {
 
 impl PodSpec {
     fn needs(&self) -> Amounts {
-        pod_needs(&self.init_containers, &self.containers, self.resources.requests(), self.overhead.as_ref())
+        pod_needs(&self.init_containers, &self.containers, Some(&self.resources), self.overhead.as_ref())
     }
-}
-
-/// The status of a pod.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct PodStatus {
-    phase: String,
-    #[serde(deserialize_with = "or_default")]
-    conditions: Vec<Condition>,
-    #[serde(deserialize_with = "or_default")]
-    container_statuses: Vec<ContainerStatus>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -124,6 +113,7 @@ struct Condition {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 struct ContainerStatus {
+    #[serde(deserialize_with = "or_default")]
     state: State,
 }
 
@@ -172,15 +162,6 @@ struct Template {
     spec: PodSpec,
 }
 
-/// The status of a job.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct JobStatus {
-    start_time: Option<String>,
-    #[serde(deserialize_with = "or_default")]
-    conditions: Vec<Condition>,
-}
-
 /// The status of a node.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -212,6 +193,8 @@ pub struct Item {
     pub is_held: bool,
     /// When it was admitted, by our annotation.
     pub admitted: Option<Nanos>,
+    /// When it was admitted with its whole group, by our annotation.
+    pub admitted_with_group: Option<Nanos>,
     /// When it began to use what it needs: a pod that has a node, a job that has started.
     pub started: Option<Nanos>,
     /// The node of a pod.
@@ -237,7 +220,8 @@ fn map<'m>(map: Option<&'m BTreeMap<String, String>>, key: &str) -> Option<&'m s
 impl Item {
     fn new(kind: Kind, metadata: &ObjectMeta, needs: Vec<u64>) -> Self {
         let owners = metadata.owner_references.as_deref().unwrap_or_default();
-        let mut owners = owners.iter().filter(|owner| owner.controller == Some(true));
+        // A job belongs to nobody: what it holds counts by itself.
+        let mut owners = owners.iter().filter(|owner| owner.controller == Some(true) && kind == Kind::Pod);
         let owner = owners.next().map(|owner| (owner.kind.as_str(), &owner.uid));
         let annotations = metadata.annotations.as_ref();
         let created = metadata.creation_timestamp.as_ref().map(|time| time.0.as_nanosecond());
@@ -251,6 +235,7 @@ impl Item {
             priority: 0,
             is_held: false,
             admitted: map(annotations, ADMITTED).and_then(time),
+            admitted_with_group: map(annotations, GROUP_ADMITTED).and_then(time),
             started: None,
             node: None,
             is_over: false,
@@ -269,18 +254,23 @@ impl Item {
             Ok(spec) => (spec, None),
             Err(problem) => (PodSpec::default(), Some(problem)),
         };
-        let status: PodStatus = read("status", pod.status.as_ref()).unwrap_or_default();
+        // What cannot be read of one part says nothing about another.
+        let part = |name: &str| pod.status.as_ref().and_then(|status| status.get(name));
+        let conditions: Vec<Condition> = read("conditions", part("conditions")).unwrap_or_default();
+        let containers: Vec<ContainerStatus> =
+            read("containerStatuses", part("containerStatuses")).unwrap_or_default();
         let mut item = Self::new(Kind::Pod, metadata, resources.needs(&spec.needs()));
         item.problem = problem;
         item.priority = spec.priority.unwrap_or(0);
         let gates = pod.spec["schedulingGates"].as_array();
         item.is_held = gates.is_some_and(|gates| gates.iter().any(|gate| gate["name"] == GATE));
         item.node = pod.spec["nodeName"].as_str().filter(|node| !node.is_empty()).map(str::to_owned);
-        item.started = since(&status.conditions, "PodScheduled").filter(|_| item.node.is_some());
+        item.started = since(&conditions, "PodScheduled").filter(|_| item.node.is_some());
         // A pod that is deleted before it has a node never gets one.
         let is_deleted = item.is_held && metadata.deletion_timestamp.is_some();
-        item.is_over = is_deleted || matches!(status.phase.as_str(), "Succeeded" | "Failed");
-        let ends = status.container_statuses.iter().filter_map(|one| one.state.terminated.as_ref());
+        item.is_over =
+            is_deleted || matches!(part("phase").and_then(Value::as_str), Some("Succeeded" | "Failed"));
+        let ends = containers.iter().filter_map(|one| one.state.terminated.as_ref());
         item.ended = ends.filter_map(|end| time(end.finished_at.as_deref()?)).max().filter(|_| item.is_over);
         let size = map(metadata.annotations.as_ref(), GROUP_SIZE);
         if let Some(group) = map(metadata.labels.as_ref(), GROUP).filter(|group| !group.is_empty()) {
@@ -307,7 +297,8 @@ impl Item {
             Ok(spec) => (spec, None),
             Err(problem) => (JobSpec::default(), Some(problem)),
         };
-        let status: JobStatus = read("status", job.status.as_ref()).unwrap_or_default();
+        let part = |name: &str| job.status.as_ref().and_then(|status| status.get(name));
+        let conditions: Vec<Condition> = read("conditions", part("conditions")).unwrap_or_default();
         let pods = spec.parallelism.unwrap_or(1).min(spec.completions.unwrap_or(u32::MAX));
         let needs = resources.needs(&spec.template.spec.needs());
         let needs = needs.iter().map(|amount| amount.saturating_mul(pods.into())).collect();
@@ -315,11 +306,11 @@ impl Item {
         item.priority = spec.template.spec.priority.unwrap_or(0);
         item.problem = problem;
         item.is_held = job.spec["suspend"] == true;
-        item.started = status.start_time.as_deref().and_then(time).filter(|_| !item.is_held);
+        item.started = part("startTime").and_then(Value::as_str).and_then(time).filter(|_| !item.is_held);
         let (complete, failed) = ("Complete", "Failed");
-        let has_ended = is_true(&status.conditions, complete) || is_true(&status.conditions, failed);
+        let has_ended = is_true(&conditions, complete) || is_true(&conditions, failed);
         item.is_over = has_ended || item.is_held && metadata.deletion_timestamp.is_some();
-        item.ended = since(&status.conditions, complete).or(since(&status.conditions, failed));
+        item.ended = since(&conditions, complete).or(since(&conditions, failed));
         Some(item)
     }
 

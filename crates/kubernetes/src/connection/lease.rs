@@ -124,9 +124,17 @@ impl Lease {
                     self.changed.send_replace(());
                 }
                 held.0 = until;
+            } else if self.is_of_another() {
+                self.resign();
             }
             tokio::time::sleep(self.times.retry).await;
         }
+    }
+
+    /// Whether another process was the last that was seen to hold it.
+    fn is_of_another(&self) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        !seen.holder.is_empty() && seen.holder != self.place.identity
     }
 
     /// Takes or renews the lease if it may; whether it has it.

@@ -46,6 +46,8 @@ const BATCH: usize = 512;
 const TICK: Duration = Duration::from_millis(250);
 /// Time between two writes of the state while somebody holds something.
 const SAVE: Nanos = Nanos(5_000_000_000);
+/// If watches tell nothing for this long before everything was told once, they begin anew.
+const SILENCE: Nanos = Nanos(60_000_000_000);
 /// Time between two tries to read the state.
 const LOAD_AGAIN: Nanos = Nanos(2_000_000_000);
 
@@ -124,20 +126,27 @@ pub async fn run(
                     return Ok(());
                 }
                 Ended::Lost => {
+                    // What is on its way is written before the next term looks at everything.
+                    term.writer.finish().await;
                     log("another process leads, or the API server is away: nothing is admitted here");
                 }
                 Ended::Broken(problem) => return Err(Error::Ended(problem)),
             }
         }
         tokio::select! {
-            _ = stop.changed() => break,
+            _ = stop.changed() => {
+                tasks.shutdown().await;
+                if lease.term().is_some() {
+                    lease.resign();
+                    lease.release().await;
+                }
+                return Ok(());
+            }
             Some(ended) = tasks.join_next() => return Err(Error::Ended(told(ended))),
             _ = leading.changed() => {}
             _ = tick.tick() => {}
         }
     }
-    tasks.shutdown().await;
-    Ok(())
 }
 
 fn told(ended: Result<(), tokio::task::JoinError>) -> String {
@@ -169,6 +178,8 @@ struct Term {
     state: State,
     /// When the state is to be read or written next.
     next: Nanos,
+    /// When a watch last told something.
+    heard: Nanos,
     /// The last thing that the log was told of the state.
     said: String,
 }
@@ -200,6 +211,7 @@ impl Term {
             outcomes,
             state: State::new(client.clone(), place.clone()),
             next: Nanos(0),
+            heard: shared.clock.now(),
             said: String::new(),
         }
     }
@@ -231,7 +243,12 @@ impl Term {
                 if now >= self.next {
                     self.save().await;
                 }
-            } else if self.watched.is_complete() && now >= self.next {
+            } else if !self.watched.is_complete() {
+                if now.since(self.heard) > SILENCE {
+                    self.say("the API server does not answer, and is asked anew".to_owned());
+                    return Ended::Lost;
+                }
+            } else if now >= self.next {
                 self.load().await;
             }
         }
@@ -240,6 +257,7 @@ impl Term {
     fn apply(&mut self, change: Change) {
         let mut controller = self.shared.controller();
         let now = self.shared.clock.now();
+        self.heard = now;
         self.watched.apply(&mut controller, change, now);
         for _ in 0..BATCH {
             let Ok(change) = self.changes.try_recv() else { break };

@@ -190,6 +190,9 @@ impl Backoff for Pauses {
     }
 }
 
+/// A watch ends after this time, and goes on where it was: a connection that is dead is noticed by then.
+const WATCH_SECONDS: u32 = 60;
+
 /// Tells of all objects of a kind and of their changes until nobody listens.
 async fn follow<K>(
     client: Client,
@@ -202,7 +205,8 @@ async fn follow<K>(
     K: Resource<DynamicType = kube::core::ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let api: Api<K> = Api::all_with(client, &kind.resource());
-    let mut events = pin!(watcher(api, watcher::Config::default()).backoff(Pauses::new(clock)));
+    let mut events =
+        pin!(watcher(api, watcher::Config::default().timeout(WATCH_SECONDS)).backoff(Pauses::new(clock)));
     while let Some(event) = events.next().await {
         let change = match event {
             Err(error) => {

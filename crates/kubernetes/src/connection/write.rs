@@ -17,7 +17,7 @@ use super::lease::Lease;
 use super::problem::one_line;
 use super::shared::Place;
 use crate::controller::{Order, Outcome};
-use crate::names::{ADMITTED, CONTROLLER, GATE};
+use crate::names::{ADMITTED, CONTROLLER, GATE, GROUP_ADMITTED};
 use crate::objects::Kind;
 
 /// Admissions that are written at once.
@@ -100,8 +100,14 @@ impl Worker {
 
     async fn carry_out(&self, order: Order) {
         match order {
-            Order::Open { kind, namespace, name, uid, at } => {
-                let outcome = open(self.client.clone(), kind, &namespace, &name, &uid, at, &self.log).await;
+            Order::Open { kind, namespace, name, uid, at, with_group } => {
+                let mut annotations = json!({ ADMITTED: rfc3339(at) });
+                if with_group {
+                    annotations[GROUP_ADMITTED] = json!(rfc3339(at));
+                }
+                // Another object of the same name has another unique number, and is refused.
+                let metadata = json!({ "uid": uid, "annotations": annotations });
+                let outcome = open(self.client.clone(), kind, &namespace, &name, metadata, &self.log).await;
                 drop(self.done.send((uid, outcome)));
             }
             Order::Tell { kind, namespace, name, uid, is_warning, reason, text } => {
@@ -133,14 +139,11 @@ async fn open(
     kind: Kind,
     namespace: &str,
     name: &str,
-    uid: &str,
-    at: Nanos,
+    metadata: Value,
     log: &Arc<dyn Fn(&str) + Send + Sync>,
 ) -> Outcome {
     let api: Api<DynamicObject> = Api::namespaced_with(client, namespace, &kind.resource());
     let parameters = PatchParams::default();
-    // Another object of the same name has another unique number, and is refused with 409.
-    let metadata = json!({ "uid": uid, "annotations": { ADMITTED: rfc3339(at) } });
     let body: Value = match kind {
         Kind::Pod => json!({
             "metadata": metadata,
@@ -162,6 +165,7 @@ async fn open(
                 let seconds = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
                 Outcome::Again(Some(Duration::from_secs(seconds.into())))
             }
+            408 => Outcome::Again(None),
             400..=499 => {
                 log(&format!("{} {namespace}/{name} is not opened: {}", kind.name(), one_line(&outcome)));
                 Outcome::Refused

@@ -87,7 +87,7 @@ impl Controller {
                 continue;
             }
             let Some(start) = item.admitted.or(item.started) else { continue };
-            let start = start.min(now);
+            let start = start.max(item.created).min(now);
             match item.ended.map(|end| end.min(now)).filter(|_| item.is_over) {
                 Some(end) if end > start => {
                     past.push((start, Event::Start { has_ended: true }, item.uid.clone()));
@@ -116,7 +116,7 @@ impl Controller {
 
     fn is_part_of_job(&self, item: &Item) -> bool {
         let job = item.job.as_ref().and_then(|job| self.items.get(job));
-        job.is_some_and(|job| !job.item.is_held && !job.item.is_over)
+        job.is_some_and(|job| !job.item.is_held && (!job.item.is_over || job.item.ended.is_some()))
     }
 
     fn tenant_of(&self, item: &Item) -> Option<String> {

@@ -11,6 +11,8 @@ use crate::objects::Item;
 pub(super) struct Known {
     pub(super) item: Item,
     pub(super) standing: Standing,
+    /// It does not wait before this time, as the API server did not allow that it be opened.
+    pub(super) not_before: Nanos,
 }
 
 /// What a number of [`Admission`](crate::admission::Admission) stands for.
@@ -72,6 +74,16 @@ pub(super) enum Standing {
 pub(super) struct Opening {
     /// When it was admitted.
     pub(super) at: Nanos,
+    /// Whether it was admitted with its whole group.
+    pub(super) with_group: bool,
     /// Number of times that writing has failed.
     pub(super) failures: u32,
+    /// Number of times that the API server did not allow it.
+    pub(super) refusals: u32,
+}
+
+impl Opening {
+    pub(super) fn new(at: Nanos, with_group: bool) -> Self {
+        Self { at, with_group, failures: 0, refusals: 0 }
+    }
 }

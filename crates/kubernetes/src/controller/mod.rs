@@ -188,6 +188,7 @@ impl Controller {
                 self.items.values().filter(is_there).map(|known| known.item.uid.clone()).collect();
             moved.sort_unstable();
             for uid in moved {
+                self.tell_of_item(&uid, now);
                 self.place(&uid, now);
             }
             self.set_tenants(now);
@@ -217,9 +218,12 @@ impl Controller {
             Some(known) if (&known.item.group, &known.item.problem) == (&item.group, &item.problem) => {
                 known.standing.clone()
             }
-            Some(_) => {
-                self.leave(&uid, now);
-                Standing::Nothing
+            Some(known) => {
+                // What is being opened stays so.
+                if !matches!(known.standing, Standing::Holds { .. } | Standing::Passes { .. }) {
+                    self.leave(&uid, now);
+                }
+                self.items[&uid].standing.clone()
             }
             None => Standing::Nothing,
         };
@@ -231,7 +235,8 @@ impl Controller {
             let key = (item.namespace.clone(), group.clone());
             self.pods_of_group.entry(key).or_default().insert(uid.clone());
         }
-        self.items.insert(uid.clone(), Known { item, standing });
+        let not_before = self.items.get(&uid).map_or(Nanos(0), |known| known.not_before);
+        self.items.insert(uid.clone(), Known { item, standing, not_before });
         if self.leads() {
             self.tell_of_item(&uid, now);
             self.place(&uid, now);

@@ -21,6 +21,8 @@ pub enum Order {
         uid: String,
         /// When it was admitted.
         at: Nanos,
+        /// Whether it was admitted with its whole group.
+        with_group: bool,
     },
     /// Write an event that says something to people.
     Tell {

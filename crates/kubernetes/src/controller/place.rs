@@ -3,9 +3,17 @@
 use trueplane_fair::Nanos;
 
 use super::Controller;
-use super::known::{Known, Opening, Standing, Target};
+use super::known::{Opening, Standing, Target};
 use crate::admission::Workload;
 use crate::objects::{Item, Kind};
+
+/// The state of a group.
+struct GroupState {
+    /// When it was admitted as a whole, and how many of its pods that are there were admitted then.
+    admitted: Option<(Nanos, u32)>,
+    /// Number of its pods that are open and have not ended.
+    open: usize,
+}
 
 /// What a pod or a job should be.
 enum Role {
@@ -108,7 +116,7 @@ impl Controller {
                 self.adopt(uid, item, tenant, now);
             }
             Role::Passes => {
-                let opening = Opening { at: now, failures: 0 };
+                let opening = Opening::new(now, false);
                 self.stand(uid, Standing::Passes { opening });
                 self.open(uid);
             }
@@ -121,20 +129,26 @@ impl Controller {
             // It waits until somebody sets it right.
             return self.stand(uid, Standing::Nothing);
         }
-        if let Some((group, size)) = &item.group {
+        let not_before = self.items.get(uid).map_or(Nanos(0), |known| known.not_before);
+        if now < not_before {
+            return self.stand(uid, Standing::Nothing);
+        }
+        // One that was refused has given its room to others: it waits by itself.
+        if let Some((group, size)) = item.group.as_ref().filter(|_| not_before == Nanos(0)) {
             let key = (item.namespace.clone(), group.clone());
-            match self.group_admitted(&key, now) {
-                None => {
+            let state = self.group_state(&key, now);
+            match state.admitted {
+                // Somebody has opened a part of the group, and was interrupted.
+                Some((at, count)) if item.created <= at && count < *size => {
+                    return self.open_with_group(uid, item, tenant, at, now);
+                }
+                // It takes the place of one that has ended.
+                _ if state.open > 0 && state.admitted.is_some() => {}
+                _ => {
                     self.groups.entry(key.clone()).or_default().members.insert(uid.to_owned());
                     self.stand(uid, Standing::Member { group: group.clone() });
                     return self.gather(&key, &tenant, now);
                 }
-                // Somebody has opened a part of the group, and was interrupted.
-                Some((at, open)) if item.created <= at && open < *size => {
-                    return self.open_at(uid, item, tenant, at, now);
-                }
-                // It takes the place of one that has ended.
-                Some(_) => {}
             }
         }
         let workload = self.number(Target::Item(uid.to_owned()));
@@ -147,29 +161,38 @@ impl Controller {
         }
     }
 
-    /// When the group was admitted, by those of its pods that are open and have not ended, and how many they are. O(g) for the g pods of the group.
-    fn group_admitted(&self, key: &(String, String), now: Nanos) -> Option<(Nanos, u32)> {
-        let pods = self.pods_of_group.get(key).into_iter().flatten();
-        let opened = |known: &Known| match known.standing {
-            _ if known.item.is_over => None,
-            Standing::Holds { opening: Some(opening), .. } => Some(opening.at),
-            // Whoever wrote a time that is still to come was not this controller.
-            _ => known.item.admitted.filter(|&at| !known.item.is_held && at <= now),
-        };
-        let opened = pods.filter_map(|uid| self.items.get(uid)).filter_map(opened);
-        opened.fold(None, |all, at| {
-            let (latest, count) = all.unwrap_or_default();
-            Some((at.max(latest), count + 1))
-        })
+    /// How a group is, by those of its pods that are there. O(g) for the g pods of the group.
+    fn group_state(&self, key: &(String, String), now: Nanos) -> GroupState {
+        /// Clocks of two processes differ by less than this; a time further ahead was not written by one of them.
+        const SKEW: u64 = 300_000_000_000;
+        let mut state = GroupState { admitted: None, open: 0 };
+        for known in self.pods_of_group.get(key).into_iter().flatten().filter_map(|uid| self.items.get(uid)) {
+            let opening = match known.standing {
+                Standing::Holds { opening, .. } => opening,
+                _ => None,
+            };
+            let is_open = !known.item.is_over && (opening.is_some() || !known.item.is_held);
+            state.open += usize::from(is_open);
+            let written = known.item.admitted_with_group.filter(|_| !known.item.is_held);
+            let with_group = opening.filter(|one| one.with_group).map(|one| one.at).or(written);
+            if let Some(at) = with_group.filter(|at| at.0 <= now.0.saturating_add(SKEW)) {
+                state.admitted = match state.admitted {
+                    Some((latest, _)) if latest > at => state.admitted,
+                    Some((latest, count)) if latest == at => Some((latest, count + 1)),
+                    _ => Some((at, 1)),
+                };
+            }
+        }
+        state
     }
 
-    /// It holds what it needs from `now` on, and is opened, as it was admitted `at` a time before.
-    pub(super) fn open_at(&mut self, uid: &str, item: &Item, tenant: String, at: Nanos, now: Nanos) {
+    /// It holds what it needs from `now` on, and is opened, as its group was admitted `at` a time before.
+    fn open_with_group(&mut self, uid: &str, item: &Item, tenant: String, at: Nanos, now: Nanos) {
         self.adopt(uid, item, tenant, now);
         if let Some(known) = self.items.get_mut(uid)
             && let Standing::Holds { opening, .. } = &mut known.standing
         {
-            *opening = Some(Opening { at, failures: 0 });
+            *opening = Some(Opening::new(at, true));
             self.open(uid);
         }
     }
@@ -232,10 +255,32 @@ impl Controller {
             self.groups.remove(key);
             return;
         }
+        // Pods that were to take the place of others have no others any more: they belong to the group again.
+        let pods = self.pods_of_group.get(key).into_iter().flatten();
+        let alone: Vec<(String, u64)> = pods
+            .filter_map(|uid| match self.items.get(uid)?.standing {
+                Standing::Waits { workload } => Some((uid.clone(), workload)),
+                _ => None,
+            })
+            .collect();
+        for (uid, workload) in alone {
+            self.targets.remove(&workload);
+            if let Some(admission) = &mut self.admission {
+                admission.remove(workload, now);
+            }
+            self.stand(&uid, Standing::Member { group: key.1.clone() });
+            if let Some(group) = self.groups.get_mut(key) {
+                group.members.insert(uid);
+            }
+        }
+        // Those that somebody has opened by hand are there, too.
+        let open = self.group_state(key, now).open;
+        let Some(group) = self.groups.get(key) else { return };
         let members: Vec<&Item> =
             group.members.iter().filter_map(|uid| self.items.get(uid)).map(|known| &known.item).collect();
         let size = members.iter().filter_map(|item| item.group.as_ref()).map(|(_, size)| *size).max();
-        let whole = (members.len() >= size.unwrap_or(1) as usize).then(|| whole(&members, key, tenant));
+        let whole =
+            (members.len() + open >= size.unwrap_or(1) as usize).then(|| whole(&members, key, tenant));
         let number = whole.is_some().then(|| self.number(Target::Group(key.0.clone(), key.1.clone())));
         if let Some((number, whole)) = number.zip(whole)
             && let Some(admission) = &mut self.admission

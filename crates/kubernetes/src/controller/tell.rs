@@ -35,7 +35,8 @@ impl Controller {
         let Some(item) = self.items.get(uid).map(|known| &known.item).filter(|item| item.is_held) else {
             return;
         };
-        let has_tenant = self.namespaces.get(&item.namespace).is_some_and(|one| one.tenant.is_some());
+        // The namespace may not have been shown yet.
+        let has_tenant = self.namespaces.get(&item.namespace).is_none_or(|one| one.tenant.is_some());
         let lost = || format!("waits for ever: the namespace {} has no label {TENANT}", item.namespace);
         let problem = item.problem.clone().or_else(|| (!has_tenant && !item.is_everywhere).then(lost));
         if let Some(problem) = problem {

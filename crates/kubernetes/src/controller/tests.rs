@@ -42,6 +42,7 @@ fn pod(namespace: &str, name: &str, cores: u64, created: u64) -> Item {
         priority: 0,
         is_held: true,
         admitted: None,
+        admitted_with_group: None,
         started: None,
         node: None,
         is_over: false,
@@ -101,11 +102,12 @@ impl Cluster {
         for order in self.controller.work(at(now)) {
             match order {
                 Order::Tell { name, text, .. } => told.push(format!("{name}: {text}")),
-                Order::Open { namespace, name, uid, at: admitted, .. } => {
+                Order::Open { namespace, name, uid, at: admitted, with_group, .. } => {
                     self.opened.push(format!("{namespace}/{name}"));
                     let mut item = self.items[&uid].clone();
                     assert!(item.is_held, "{uid} is opened twice");
                     (item.is_held, item.admitted) = (false, Some(admitted));
+                    item.admitted_with_group = with_group.then_some(admitted);
                     self.controller.done(&uid, &Outcome::Done, at(now));
                     self.show(item, now);
                 }
@@ -218,11 +220,14 @@ fn a_group_that_is_half_open_is_opened_wholly() {
         let mut item = pod("a", &place.to_string(), 2, 1);
         item.group = Some(("train".to_owned(), 3));
         (item.is_held, item.admitted) = (place > 0, (place == 0).then_some(at(5)));
+        // It has ended since.
+        (item.admitted_with_group, item.is_over) = (item.admitted, place == 0);
+        item.ended = item.is_over.then_some(at(6));
         cluster.items.insert(item.uid.clone(), item);
     }
-    cluster.show(pod("b", "large", 10, 0), 6);
-    cluster.restart(6);
-    cluster.work(6);
+    cluster.show(pod("b", "large", 10, 0), 7);
+    cluster.restart(7);
+    cluster.work(7);
     assert_eq!(cluster.opened, ["a/1", "a/2"]);
 }
 
@@ -330,7 +335,7 @@ fn a_group_opens_no_more_than_its_size() {
     cluster.work(3);
     assert_eq!(cluster.opened, ["a/0", "a/1"], "8 of 10 cores are held");
     let mut forged = member("forged");
-    (forged.is_held, forged.admitted) = (false, Some(at(1_000_000)));
+    (forged.is_held, forged.admitted_with_group) = (false, Some(at(1_000_000)));
     forged.group = Some(("other".to_owned(), 100));
     forged.needs = vec![0];
     cluster.show(forged, 4);
@@ -339,6 +344,39 @@ fn a_group_opens_no_more_than_its_size() {
     cluster.show(large, 4);
     cluster.work(4);
     assert_eq!(cluster.opened.len(), 2);
+}
+
+/// A pod that takes the place of another waits by itself, also for whoever leads next; when nothing of its group is left, it belongs to the next one.
+#[test]
+fn what_takes_the_place_of_others_waits_for_its_turn() {
+    let mut cluster = Cluster::new();
+    let member = |name: &str, created| {
+        let mut item = pod("a", name, 2, created);
+        item.group = Some(("train".to_owned(), 2));
+        item
+    };
+    cluster.show(member("0", 1), 2);
+    cluster.show(member("1", 1), 2);
+    cluster.work(2);
+    assert_eq!(cluster.opened, ["a/0", "a/1"]);
+    let mut other = pod("b", "other", 8, 0);
+    (other.is_held, other.node) = (false, Some("one".to_owned()));
+    cluster.end("uid of a/0", 3);
+    cluster.items.insert(other.uid.clone(), other.clone());
+    cluster.controller.show_item(other, at(3));
+    cluster.show(member("0b", 4), 4);
+    cluster.work(4);
+    cluster.restart(5);
+    cluster.work(5);
+    assert_eq!(cluster.opened.len(), 2, "there is no room");
+    // The last one ends: the two that are to follow go together.
+    cluster.end("uid of a/1", 6);
+    cluster.show(member("1b", 7), 7);
+    cluster.work(7);
+    assert_eq!(cluster.opened.len(), 2, "there is room for one");
+    cluster.end("uid of b/other", 8);
+    cluster.work(8);
+    assert_eq!(cluster.opened[2..], ["a/0b", "a/1b"]);
 }
 
 /// Between the gate that is taken off and the node that is found, a pod holds what it needs.

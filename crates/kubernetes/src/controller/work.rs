@@ -78,7 +78,8 @@ impl Controller {
                 pause.max(asked).min(LONGEST_PAUSE)
             }
         };
-        if *outcome == Outcome::Refused && opening.failures >= MOST_REFUSALS {
+        opening.refusals += u32::from(*outcome == Outcome::Refused);
+        if opening.refusals >= MOST_REFUSALS {
             return self.give_up(uid, now);
         }
         self.retries.insert((Nanos(now.0.saturating_add(pause)), uid.to_owned()));
@@ -87,8 +88,12 @@ impl Controller {
     /// The server does not allow that the item be opened: others have its room, and it waits again after a while.
     fn give_up(&mut self, uid: &str, now: Nanos) {
         self.leave(uid, now);
+        let until = Nanos(now.0.saturating_add(REFUSED_PAUSE));
+        if let Some(known) = self.items.get_mut(uid) {
+            known.not_before = until;
+        }
         self.tell_problem(uid, "the API server does not allow that it be opened", now);
-        self.retries.insert((Nanos(now.0.saturating_add(REFUSED_PAUSE)), uid.to_owned()));
+        self.retries.insert((until, uid.to_owned()));
     }
 
     /// The workload `id` is admitted at `now`.
@@ -98,7 +103,7 @@ impl Controller {
         *self.admitted.entry(tenant.clone()).or_default() += 1;
         match self.targets.get(&id).cloned() {
             None => {}
-            Some(Target::Item(uid)) => self.holds(&uid, id, now),
+            Some(Target::Item(uid)) => self.holds(&uid, id, Opening::new(now, false)),
             Some(Target::Group(namespace, name)) => {
                 let key = (namespace, name);
                 self.targets.remove(&id);
@@ -118,16 +123,15 @@ impl Controller {
                     members.iter().filter_map(|uid| self.items.get(uid)).map(|known| known.item.created);
                 let at = created.max().unwrap_or_default().max(now);
                 for (uid, number, _) in parts {
-                    self.holds(&uid, number, at);
+                    self.holds(&uid, number, Opening::new(at, true));
                 }
             }
         }
     }
 
-    /// The item holds what it needs as workload `id`, and is to be opened, as it was admitted `at` this time.
-    fn holds(&mut self, uid: &str, id: u64, at: Nanos) {
-        let opening = Some(Opening { at, failures: 0 });
-        self.stand(uid, Standing::Holds { workload: id, opening });
+    /// The item holds what it needs as workload `id`, and is to be opened.
+    fn holds(&mut self, uid: &str, id: u64, opening: Opening) {
+        self.stand(uid, Standing::Holds { workload: id, opening: Some(opening) });
         self.told.forget(uid);
         self.open(uid);
     }
@@ -142,7 +146,14 @@ impl Controller {
         let Item { kind, namespace, name, uid, is_held, .. } = &known.item;
         if *is_held {
             let (kind, namespace, name) = (*kind, namespace.clone(), name.clone());
-            self.orders.push_back(Order::Open { kind, namespace, name, uid: uid.clone(), at: opening.at });
+            self.orders.push_back(Order::Open {
+                kind,
+                namespace,
+                name,
+                uid: uid.clone(),
+                at: opening.at,
+                with_group: opening.with_group,
+            });
         }
     }
 }

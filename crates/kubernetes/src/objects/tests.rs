@@ -47,6 +47,7 @@ fn a_pod_is_read() {
         priority: 7,
         is_held: false,
         admitted: Some(at("2026-01-01T00:00:01.5Z")),
+        admitted_with_group: None,
         started: Some(at("2026-01-01T00:00:02Z")),
         node: Some("one".to_owned()),
         is_over: true,

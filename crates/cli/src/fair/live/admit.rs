@@ -71,11 +71,11 @@ parameters! {
         /// Remember nothing: share by what tenants hold now (DRF).
         forget: bool => { conflicts: "half_life" },
         /// Resources that count. Amounts of others may be exceeded.
-        resources: Resources => { value: "LIST", default: "cpu,memory" },
+        resources: Resources => { value: "NAMES", default: "cpu,memory" },
         /// Let workloads of other tenants pass one that does not fit yet. Less of the cluster is idle, and large workloads can wait for long.
         backfill: bool => {},
         /// Address of the dashboard, of /metrics, /status and /healthz.
-        listen: Address => { value: "ADDR", default: "127.0.0.1:9464" },
+        listen: Address => { value: "ADDRESS:PORT", default: "127.0.0.1:9464" },
     }
     including {
         /// The cluster.

@@ -72,11 +72,11 @@ parameters! {
         kubeconfig: Option<PathBuf> =>
             { value: "FILE", default_words: "in a pod its service account, else $KUBECONFIG or ~/.kube/config" },
         /// Context of the kubeconfig.
-        context: Option<Context> => { value: "NAME", default_words: "the current one" },
+        context: Option<Context> => { value: "CONTEXT", default_words: "the current one" },
         /// Namespace of the controller's Lease and ConfigMap.
-        pub namespace: Name => { value: "NAME", default: "trueplane" },
+        pub namespace: Name => { value: "NAMESPACE", default: "trueplane" },
         /// Name of the Lease and of the ConfigMap.
-        pub name: Name => { value: "NAME", default: "trueplane-fair" },
+        pub name: Name => { value: "OBJECT", default: "trueplane-fair" },
     }
 }
 
@@ -88,7 +88,7 @@ impl Cluster {
         };
         let context = self.context.as_ref().map(|context| context.0.clone());
         let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
-        let config = match &self.kubeconfig {
+        let mut config = match &self.kubeconfig {
             Some(path) => {
                 let read = Kubeconfig::read_from(path).map_err(|error| wrong(&error))?;
                 Config::from_custom_kubeconfig(read, &options).await.map_err(|error| wrong(&error))?
@@ -98,6 +98,8 @@ impl Cluster {
             }
             None => Config::infer().await.map_err(|error| wrong(&error))?,
         };
+        // The controller tries again by itself, and knows what else there is to do meanwhile.
+        config.default_retry = false;
         Client::try_from(config).map_err(|error| wrong(&error))
     }
 }

@@ -25,19 +25,22 @@ pub struct Container {
 #[serde(default)]
 pub struct Resources {
     requests: Option<Amounts>,
+    limits: Option<Amounts>,
 }
 
 impl Resources {
-    /// The amounts that it asks for, if it asks for any.
-    pub fn requests(&self) -> Option<&Amounts> {
-        self.requests.as_ref()
+    /// The amounts that it asks for. A resource with a limit and without a request asks for its limit, which the API server writes into pods, and not
+    /// into templates of pods.
+    pub fn requests(&self) -> Amounts {
+        let mut requests = self.limits.clone().unwrap_or_default();
+        requests.extend(self.requests.iter().flatten().map(|(name, amount)| (name.clone(), *amount)));
+        requests
     }
 }
 
 impl Container {
-    fn requests(&self) -> &Amounts {
-        static NOTHING: Amounts = Amounts::new();
-        self.resources.as_ref().and_then(Resources::requests).unwrap_or(&NOTHING)
+    fn requests(&self) -> Amounts {
+        self.resources.as_ref().map(Resources::requests).unwrap_or_default()
     }
 
     /// Whether it is an init container that runs beside those after it.
@@ -51,13 +54,13 @@ impl Container {
 pub fn pod_needs(
     init: &[Container],
     containers: &[Container],
-    whole: Option<&Amounts>,
+    whole: Option<&Resources>,
     overhead: Option<&Amounts>,
 ) -> Amounts {
     let (mut sidecars, mut most) = (Amounts::new(), Amounts::new());
     for container in init {
         let mut with = sidecars.clone();
-        add(&mut with, container.requests(), 1);
+        add(&mut with, &container.requests(), 1);
         if container.is_sidecar() {
             sidecars = with;
         } else {
@@ -65,9 +68,9 @@ pub fn pod_needs(
         }
     }
     let mut together = sidecars;
-    containers.iter().for_each(|container| add(&mut together, container.requests(), 1));
+    containers.iter().for_each(|container| add(&mut together, &container.requests(), 1));
     raise(&mut most, together);
-    most.extend(whole.into_iter().flatten().map(|(name, amount)| (name.clone(), *amount)));
+    most.extend(whole.map(Resources::requests).unwrap_or_default());
     if let Some(overhead) = overhead {
         add(&mut most, overhead, 1);
     }
@@ -106,8 +109,8 @@ mod tests {
             overhead: Option<Amounts>,
         }
         let spec: Spec = serde_json::from_str(spec).unwrap();
-        let whole = spec.resources.requests();
-        let needs = pod_needs(&spec.init_containers, &spec.containers, whole, spec.overhead.as_ref());
+        let needs =
+            pod_needs(&spec.init_containers, &spec.containers, Some(&spec.resources), spec.overhead.as_ref());
         needs.get("cpu").map_or_else(String::new, |cpu| format!("{}m", cpu.0 / 1_000_000))
     }
 
@@ -137,5 +140,8 @@ mod tests {
         let whole = ",\"resources\":{\"requests\":{\"cpu\":\"1\"}},\"overhead\":{\"cpu\":\"250m\"}";
         assert_eq!(cores(&spec(&two, &[], whole)), "1250m");
         assert_eq!(cores("{\"containers\":[{\"resources\":{}},{}]}"), "");
+        // A limit stands for a request that is missing, and for no other.
+        let limits = "{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"3\"}}},{\"resources\":{\"requests\":{\"cpu\":\"1\"},\"limits\":{\"cpu\":\"9\"}}}]}";
+        assert_eq!(cores(limits), "4000m");
     }
 }

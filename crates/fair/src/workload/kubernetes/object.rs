@@ -251,7 +251,7 @@ impl Object {
 
 impl Spec {
     fn pod_needs(&self) -> Amounts {
-        let whole = self.resources.as_ref().and_then(Resources::requests);
+        let whole = self.resources.as_ref();
         pod_needs(&self.init_containers, &self.containers, whole, self.overhead.as_ref())
     }
 }
