@@ -91,8 +91,11 @@ impl Admission {
     pub fn share(&self, tenant: &str) -> Option<Share> {
         let tenant = self.tenants.get(tenant)?;
         let cluster = self.scheduler.cluster();
-        let held = self.scheduler.held(tenant.user).ok()?.iter().zip(cluster.capacity());
-        let held = held.map(|(&held, &capacity)| held as f64 / capacity as f64);
+        // More than the whole, if nodes have gone.
+        let has =
+            self.capacity.iter().zip(cluster.capacity()).map(|(&has, &fit)| if has > 0 { has } else { fit });
+        let held = self.scheduler.held(tenant.user).ok()?.iter().zip(has);
+        let held = held.map(|(&held, capacity)| held as f64 / capacity as f64);
         let both = held.zip(self.scheduler.commitments(tenant.user).ok()?);
         let (held, remembered) = both.max_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1)))?;
         let weights: u64 = self.tenants.values().map(|tenant| u64::from(tenant.settings.weight)).sum();

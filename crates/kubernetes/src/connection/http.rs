@@ -65,6 +65,10 @@ async fn health(State(shared): State<Arc<Shared>>) -> Response {
 }
 
 async fn why(State(shared): State<Arc<Shared>>, Path((namespace, name)): Path<(String, String)>) -> Response {
+    if !shared.controller().leads() {
+        let text = "this process does not lead: ask the one that the Lease names\n";
+        return (StatusCode::SERVICE_UNAVAILABLE, text).into_response();
+    }
     match shared.controller().why(&namespace, &name, shared.clock.now()) {
         Some(sentence) => format!("{namespace}/{name} {sentence}\n").into_response(),
         None => (StatusCode::NOT_FOUND, format!("nothing of the name {namespace}/{name} waits here\n"))

@@ -81,6 +81,11 @@ impl Lease {
         (self.clock.now() < until).then_some(term)
     }
 
+    /// The time by which it is judged.
+    pub(super) fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
     /// This process leads no more from now on. It still holds the lease.
     pub(super) fn resign(&self) {
         self.until.lock().unwrap_or_else(PoisonError::into_inner).0 = Nanos(0);
@@ -99,10 +104,7 @@ impl Lease {
                 continue;
             }
             let taken = match tokio::time::timeout(patience, self.take()).await {
-                Ok(Ok(taken)) => {
-                    told = None;
-                    taken
-                }
+                Ok(Ok(taken)) => taken,
                 Ok(Err(error)) => {
                     let text = super::problem::one_line(&error);
                     if told.as_ref() != Some(&text) {
@@ -124,17 +126,23 @@ impl Lease {
                     self.changed.send_replace(());
                 }
                 held.0 = until;
-            } else if self.is_of_another() {
+            } else if let Some(holder) = self.of_another() {
                 self.resign();
+                let text = format!("waits: {holder} leads");
+                if told.as_ref() != Some(&text) {
+                    (self.log)(&text);
+                }
+                told = Some(text);
             }
             tokio::time::sleep(self.times.retry).await;
         }
     }
 
-    /// Whether another process was the last that was seen to hold it.
-    fn is_of_another(&self) -> bool {
+    /// The other process that was the last that was seen to hold it, if one was.
+    fn of_another(&self) -> Option<String> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        !seen.holder.is_empty() && seen.holder != self.place.identity
+        let holder = seen.holder.clone();
+        (!holder.is_empty() && holder != self.place.identity).then_some(holder)
     }
 
     /// Takes or renews the lease if it may; whether it has it.

@@ -46,8 +46,12 @@ const BATCH: usize = 512;
 const TICK: Duration = Duration::from_millis(250);
 /// Time between two writes of the state while somebody holds something.
 const SAVE: Nanos = Nanos(5_000_000_000);
+/// Who holds the lease for this long and does not lead leaves it to others.
+const UNABLE: Nanos = Nanos(45_000_000_000);
+/// Time until one who could not lead tries again.
+const PAUSE: Nanos = Nanos(30_000_000_000);
 /// If watches tell nothing for this long before everything was told once, they begin anew.
-const SILENCE: Nanos = Nanos(60_000_000_000);
+const SILENCE: Nanos = Nanos(30_000_000_000);
 /// Time between two tries to read the state.
 const LOAD_AGAIN: Nanos = Nanos(2_000_000_000);
 
@@ -65,6 +69,11 @@ pub fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = if host.trim().is_empty() { "unknown" } else { host.trim() };
     format!("{host}_{}_{:x}", std::process::id(), Clock::new().now().0)
+}
+
+/// The time since 1970, by the clock of this machine.
+pub fn time_since_1970() -> Nanos {
+    Clock::new().now()
 }
 
 /// Runs a controller until `stop` changes: while it leads, it watches the cluster and admits what waits. With a `listener` it tells how it does over
@@ -90,6 +99,7 @@ pub async fn run(
     let shared = Arc::new(Shared {
         controller: Mutex::new(Controller::new(policy)),
         turned: Mutex::new(clock.now()),
+        unable_until: Mutex::new(Nanos(0)),
         clock,
         watch_errors: Mutex::new(0),
     });
@@ -122,6 +132,7 @@ pub async fn run(
                     lease.resign();
                     if term.writer.finish().await {
                         lease.release().await;
+                        log("ends, and gives the lease back");
                     }
                     return Ok(());
                 }
@@ -129,6 +140,13 @@ pub async fn run(
                     // What is on its way is written before the next term looks at everything.
                     term.writer.finish().await;
                     log("another process leads, or the API server is away: nothing is admitted here");
+                }
+                Ended::Unable => {
+                    term.writer.finish().await;
+                    shared.cannot_lead(PAUSE);
+                    lease.resign();
+                    lease.release().await;
+                    log("cannot lead, and leaves it to others for a while");
                 }
                 Ended::Broken(problem) => return Err(Error::Ended(problem)),
             }
@@ -159,6 +177,8 @@ enum Ended {
     Stopped,
     /// It leads no more.
     Lost,
+    /// It cannot lead: something that it needs is not allowed, or cannot be used.
+    Unable,
     /// A part of it has ended by a mistake.
     Broken(String),
 }
@@ -178,7 +198,9 @@ struct Term {
     state: State,
     /// When the state is to be read or written next.
     next: Nanos,
-    /// When a watch last told something.
+    /// When the term began.
+    began: Nanos,
+    /// When a watch last told something new before everything was told.
     heard: Nanos,
     /// The last thing that the log was told of the state.
     said: String,
@@ -211,6 +233,7 @@ impl Term {
             outcomes,
             state: State::new(client.clone(), place.clone()),
             next: Nanos(0),
+            began: shared.clock.now(),
             heard: shared.clock.now(),
             said: String::new(),
         }
@@ -243,6 +266,8 @@ impl Term {
                 if now >= self.next {
                     self.save().await;
                 }
+            } else if now.since(self.began) > UNABLE && now.since(self.heard) > UNABLE {
+                return Ended::Unable;
             } else if !self.watched.is_complete() {
                 if now.since(self.heard) > SILENCE {
                     self.say("the API server does not answer, and is asked anew".to_owned());
@@ -257,7 +282,9 @@ impl Term {
     fn apply(&mut self, change: Change) {
         let mut controller = self.shared.controller();
         let now = self.shared.clock.now();
-        self.heard = now;
+        if !self.watched.is_complete() {
+            self.heard = now;
+        }
         self.watched.apply(&mut controller, change, now);
         for _ in 0..BATCH {
             let Ok(change) = self.changes.try_recv() else { break };
@@ -279,16 +306,27 @@ impl Term {
         let now = self.shared.clock.now();
         let loaded = self.state.load(&self.names).await;
         let problem = match loaded {
-            Ok(saved) => match self.shared.controller().lead(saved.as_ref(), self.shared.clock.now()) {
-                Ok(()) => {
-                    let past =
-                        if saved.is_some() { "with the past that was saved" } else { "without a saved past" };
-                    (self.log)(&format!("leads, {past}"));
-                    self.next = Nanos(now.0.saturating_add(SAVE.0));
-                    return;
+            Ok(saved) => {
+                // The lock ends with this line.
+                let outcome = self.shared.controller().lead(saved.as_ref(), self.shared.clock.now());
+                match outcome {
+                    Ok(()) => {
+                        let past = if saved.is_some() {
+                            "with the past that was saved"
+                        } else {
+                            "without a saved past"
+                        };
+                        (self.log)(&format!("leads, {past}"));
+                        let missing = self.shared.controller().missing(now);
+                        for name in missing {
+                            (self.log)(&format!("no node has any {name}: what asks for it waits"));
+                        }
+                        self.next = Nanos(now.0.saturating_add(SAVE.0));
+                        return;
+                    }
+                    Err(error) => self.unusable(&error.to_string()),
                 }
-                Err(error) => self.unusable(&error.to_string()),
-            },
+            }
             Err(state::LoadError::Damaged(problem)) => self.unusable(&problem),
             Err(state::LoadError::Away(problem)) => {
                 format!("cannot read ConfigMap {}, and admits nothing: {problem}", self.state.place())

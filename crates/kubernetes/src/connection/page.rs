@@ -27,11 +27,11 @@ pub(super) fn overview(status: &Status, half_life: Option<Span>) -> String {
             body {
                 h1 { "Who is next on the cluster" }
                 @if !status.leads {
-                    p.note { "This process does not lead. Another one admits, or nobody does." }
+                    p.note { "This process does not lead, and shows nothing. Its log says why. The Lease names the one that leads, if one does." }
                 } @else {
                     p {
                         (waiting) @if waiting == 1 { " workload waits. " } @else { " workloads wait. " }
-                        "The tenant with the shortest bar is next. "
+                        @if waiting > 0 { "Of those who can run something, the tenant with the shortest bar is next. " }
                         span.held { "Held now" } " and "
                         span.remembered { "had above its part" }
                         @match half_life {
@@ -76,13 +76,14 @@ fn row(tenant: &TenantStatus, widest: f64) -> Markup {
     );
     html! {
         tr {
-            td { (tenant.name) @if tenant.weight != 1 { " ×" (tenant.weight) } }
+            td { (tenant.name) @if tenant.weight != 1 { " ×" (tenant.weight) } @if tenant.turn == Some(1) { " (next)" } }
             td title=(about) {
                 div.bar {
                     div.held style={ "width:" (width(tenant.held)) } {}
                     div.remembered style={ "width:" (width(tenant.remembered)) } {}
                     div.part style={ "left:" (width(tenant.entitled)) } {}
                 }
+                @if !tenant.why.is_empty() { div.why { "first: " (tenant.why) } }
             }
             td { (tenant.waiting) }
             td { (tenant.admitted) }

@@ -28,6 +28,8 @@ pub(super) struct Shared {
     pub(super) clock: Clock,
     /// When the loop last turned.
     pub(super) turned: Mutex<Nanos>,
+    /// Until when this process leaves the lead to others, as it could not lead.
+    pub(super) unable_until: Mutex<Nanos>,
     /// Errors of watches, which begin again by themselves.
     pub(super) watch_errors: Mutex<u64>,
 }
@@ -46,8 +48,16 @@ impl Shared {
         *self.turned.lock().unwrap_or_else(PoisonError::into_inner) = self.clock.now();
     }
 
+    /// Others may lead for so long, since this process cannot.
+    pub(super) fn cannot_lead(&self, pause: Nanos) {
+        let until = Nanos(self.clock.now().0.saturating_add(pause.0));
+        *self.unable_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    }
+
     pub(super) fn is_well(&self) -> bool {
         let turned = *self.turned.lock().unwrap_or_else(PoisonError::into_inner);
-        self.clock.now().since(turned) < WELL
+        let unable_until = *self.unable_until.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        now.since(turned) < WELL && now >= unable_until
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::ObjectReference;
-use kube::api::{DynamicObject, Patch, PatchParams};
-use kube::runtime::events::{Event, EventType, Recorder, Reporter};
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::api::{DynamicObject, ObjectMeta, Patch, PatchParams, PostParams};
 use kube::{Api, Client, Error};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -42,7 +43,8 @@ struct Worker {
     lease: Arc<Lease>,
     /// What is ordered in one term is not written in another.
     term: u64,
-    recorder: Recorder,
+    /// The name of this process, which could be longer than an event allows.
+    identity: String,
     done: mpsc::UnboundedSender<(String, Outcome)>,
     log: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -55,9 +57,8 @@ impl Writer {
         done: mpsc::UnboundedSender<(String, Outcome)>,
         log: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Self {
-        let reporter = Reporter { controller: CONTROLLER.to_owned(), instance: Some(place.identity.clone()) };
-        let recorder = Recorder::new(client.clone(), reporter);
-        let worker = Worker { client, lease, term, recorder, done, log: log.clone() };
+        let identity = place.identity.chars().take(128).collect();
+        let worker = Worker { client, lease, term, identity, done, log: log.clone() };
         let mut workers = JoinSet::new();
         let mut queue = |count: usize| {
             let (sender, receiver) = mpsc::unbounded_channel();
@@ -72,7 +73,8 @@ impl Writer {
     /// Carries out the order in the background.
     pub(super) fn write(&self, order: Order) {
         if let Order::Tell { kind, namespace, name, is_warning: true, text, .. } = &order {
-            (self.log)(&format!("{} {namespace}/{name}: {text}", kind.name()));
+            let slash = if namespace.is_empty() { "" } else { "/" };
+            (self.log)(&format!("{} {namespace}{slash}{name}: {text}", kind.name()));
         }
         let queue = if matches!(order, Order::Open { .. }) { &self.opens } else { &self.tells };
         drop(queue.send(order));
@@ -114,20 +116,33 @@ impl Worker {
                 let about = ObjectReference {
                     api_version: Some(kind.resource().api_version),
                     kind: Some(kind.name().to_owned()),
-                    namespace: Some(namespace).filter(|namespace| !namespace.is_empty()),
-                    name: Some(name),
+                    namespace: Some(namespace.clone()).filter(|namespace| !namespace.is_empty()),
+                    name: Some(name.clone()),
                     uid: Some(uid).filter(|uid| !uid.is_empty()),
                     ..ObjectReference::default()
                 };
+                // Events of what has no namespace belong here.
+                let namespace = if namespace.is_empty() { "default" } else { &namespace };
+                let now = Timestamp::from_nanosecond(self.lease.now().0.into()).unwrap_or_default();
                 let event = Event {
-                    type_: if is_warning { EventType::Warning } else { EventType::Normal },
-                    reason: reason.to_owned(),
+                    metadata: ObjectMeta {
+                        name: Some(format!("{name}.{:x}", now.as_nanosecond())),
+                        namespace: Some(namespace.to_owned()),
+                        ..ObjectMeta::default()
+                    },
+                    event_time: Some(MicroTime(now)),
+                    reporting_controller: Some(CONTROLLER.to_owned()),
+                    reporting_instance: Some(self.identity.clone()),
+                    type_: Some(if is_warning { "Warning" } else { "Normal" }.to_owned()),
+                    reason: Some(reason.to_owned()),
+                    action: Some("Admit".to_owned()),
                     note: Some(text),
-                    action: "Admit".to_owned(),
-                    secondary: None,
+                    regarding: Some(about),
+                    ..Event::default()
                 };
+                let api: Api<Event> = Api::namespaced(self.client.clone(), namespace);
                 // Nobody depends on it.
-                drop(tokio::time::timeout(PATIENCE, self.recorder.publish(&event, &about)).await);
+                drop(tokio::time::timeout(PATIENCE, api.create(&PostParams::default(), &event)).await);
             }
         }
     }

@@ -21,6 +21,10 @@ pub struct TenantStatus {
     pub remembered: f64,
     /// Workloads that wait.
     pub waiting: u64,
+    /// Its place in the order of turns, from 1; none if nothing of it can have its turn now.
+    pub turn: Option<u32>,
+    /// Why the first of its workloads waits, in a sentence; empty if nothing waits.
+    pub why: String,
     /// Workloads that were admitted since the process leads.
     pub admitted: u64,
     /// Amounts that it holds, as people write them, in the order of resources.
@@ -30,6 +34,8 @@ pub struct TenantStatus {
 /// The status of everything.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
+    /// Time of the status, in nanoseconds since 1970.
+    pub at_ns: u64,
     /// Whether the process leads.
     pub leads: bool,
     /// The resources that count.
@@ -50,6 +56,7 @@ impl Controller {
         self.set_capacity(now);
         let resources = self.policy.resources.clone();
         let mut status = Status {
+            at_ns: now.0,
             leads: self.leads(),
             resources: resources.names().to_vec(),
             capacity: Vec::new(),
@@ -66,7 +73,9 @@ impl Controller {
         status.held = show(admission.held());
         let others = admission.tenants().filter(|name| !order.iter().any(|other| other == name));
         let names: Vec<String> = order.iter().cloned().chain(others.map(str::to_owned)).collect();
-        for name in names {
+        for (place, name) in (1u32..).zip(names) {
+            let first = admission.first_waiting(&name, 1).first().copied();
+            let why = first.and_then(|id| admission.why(id, &order));
             let (Some(share), Some(settings)) = (admission.share(&name), admission.settings(&name)) else {
                 continue;
             };
@@ -76,11 +85,21 @@ impl Controller {
                 held: share.held,
                 remembered: share.remembered,
                 waiting: admission.waiting(&name) as u64,
+                turn: (place as usize <= order.len()).then_some(place),
+                why: why.map_or_else(String::new, |why| self.policy.sentence(admission, &name, &why)),
                 admitted: self.admitted.get(&name).copied().unwrap_or_default(),
                 amounts: show(admission.held_by(&name).unwrap_or_default()),
                 name,
             });
         }
         status
+    }
+
+    /// The names of resources of which no usable node has anything.
+    pub fn missing(&mut self, now: Nanos) -> Vec<String> {
+        self.set_capacity(now);
+        let capacity = self.admission.iter().flat_map(|admission| admission.capacity());
+        let names = self.policy.resources.names().iter();
+        names.zip(capacity).filter(|(_, amount)| **amount == 0).map(|(name, _)| name.clone()).collect()
     }
 }

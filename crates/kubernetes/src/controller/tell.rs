@@ -9,7 +9,7 @@ use super::order::Order;
 use super::{Controller, Policy};
 use crate::admission::{Admission, Why};
 use crate::names::TENANT;
-use crate::objects::Kind;
+use crate::objects::{Item, Kind};
 
 /// Time between two rounds of events about what waits.
 const ROUND: u64 = 5_000_000_000;
@@ -32,16 +32,21 @@ impl Controller {
 
     /// Tells what is wrong with a pod or a job that is held, if something is.
     pub(super) fn tell_of_item(&mut self, uid: &str, now: Nanos) {
-        let Some(item) = self.items.get(uid).map(|known| &known.item).filter(|item| item.is_held) else {
-            return;
-        };
+        let Some(known) = self.items.get(uid) else { return };
+        if let Some(problem) = self.problem_of(&known.item) {
+            self.tell_problem(uid, &problem, now);
+        }
+    }
+
+    /// What is wrong with a pod or a job that is held, if something is.
+    fn problem_of(&self, item: &Item) -> Option<String> {
+        if !item.is_held || item.is_over {
+            return None;
+        }
         // The namespace may not have been shown yet.
         let has_tenant = self.namespaces.get(&item.namespace).is_none_or(|one| one.tenant.is_some());
         let lost = || format!("waits for ever: the namespace {} has no label {TENANT}", item.namespace);
-        let problem = item.problem.clone().or_else(|| (!has_tenant && !item.is_everywhere).then(lost));
-        if let Some(problem) = problem {
-            self.tell_problem(uid, &problem, now);
-        }
+        item.problem.clone().or_else(|| (!has_tenant && !item.is_everywhere).then(lost))
     }
 
     /// Tells that something is wrong with a pod or a job.
@@ -122,16 +127,17 @@ impl Controller {
         let admission = self.admission.as_mut()?;
         let order = admission.order(now);
         let target = Target::Item(item.uid.clone());
-        let group = item.group.map(|(group, _)| Target::Group(namespace.to_owned(), group));
+        let group = item.group.as_ref().map(|(group, _)| Target::Group(namespace.to_owned(), group.clone()));
         let is_its = |other: &Target| *other == target || Some(other) == group.as_ref();
         let id = self.targets.iter().find(|(_, other)| is_its(other)).map(|(id, _)| *id);
         let Some(id) = id else {
-            let group = group.filter(|_| item.is_held)?;
-            let Target::Group(namespace, group) = group else { return None };
-            let there = self.groups.get(&(namespace, group.clone())).map_or(0, |group| group.members.len());
-            return Some(format!(
-                "{there} pods of its group {group} are there, and the group is not complete"
-            ));
+            if let Some(problem) = self.problem_of(&item) {
+                return Some(problem);
+            }
+            let (group, size) = item.group.filter(|_| item.is_held)?;
+            let key = (namespace.to_owned(), group.clone());
+            let there = self.groups.get(&key).map_or(0, |group| group.members.len());
+            return Some(format!("waits for its group {group}: {there} of {size} pods are there"));
         };
         let admission = self.admission.as_ref()?;
         let why = admission.why(id, &order)?;
@@ -142,7 +148,7 @@ impl Controller {
 
 impl Policy {
     /// Why a workload of `tenant` waits.
-    fn sentence(&self, admission: &Admission, tenant: &str, why: &Why) -> String {
+    pub(super) fn sentence(&self, admission: &Admission, tenant: &str, why: &Why) -> String {
         let resources = &self.resources;
         let amount = |resource: usize, amount: u64| {
             format!("{} of {}", resources.show(resource, amount), resources.names()[resource])
@@ -156,7 +162,8 @@ impl Policy {
                 let may = resources.show(*resource, *limit);
                 format!("needs {}, and {tenant} may hold at most {may}", amount(*resource, *needed))
             }
-            Why::Tenant { before } => format!("waits, as {before} of {tenant} are before it"),
+            Why::Tenant { before: 1 } => format!("waits: 1 workload of {tenant} is before it"),
+            Why::Tenant { before } => format!("waits: {before} workloads of {tenant} are before it"),
             Why::Limit { resource, limit } => {
                 format!("waits, as {tenant} may hold at most {}", amount(*resource, *limit))
             }

@@ -195,7 +195,7 @@ fn a_group_is_opened_when_all_of_it_is_there_and_fits() {
     cluster.work(5);
     assert!(cluster.opened.is_empty());
     let why = cluster.controller.why("a", "0", at(5)).unwrap();
-    assert_eq!(why, "2 pods of its group train are there, and the group is not complete");
+    assert_eq!(why, "waits for its group train: 2 of 3 pods are there");
     let mut other = pod("b", "other", 2, 0);
     (other.is_held, other.node, other.started) = (false, Some("one".to_owned()), Some(at(0)));
     cluster.show(other, 5);

@@ -34,7 +34,7 @@ use crate::output::print;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  trueplane fair admit --half-life 7d
+  trueplane fair admit
   trueplane fair admit --kubeconfig test.yaml --resources cpu,memory,nvidia.com/gpu --listen 0.0.0.0:9464
   kubectl label namespace ml trueplane.dev/tenant=ml && kubectl annotate namespace ml trueplane.dev/weight=3")]
 pub(crate) struct Args {
@@ -67,7 +67,7 @@ parameters! {
     #[derive(Clone, Debug)]
     struct Options {
         /// Time after which half of what a tenant had above its part is forgotten.
-        half_life: Span => { value: "TIME", default: "1d" },
+        half_life: Span => { value: "TIME", default: "7d" },
         /// Remember nothing: share by what tenants hold now (DRF).
         forget: bool => { conflicts: "half_life" },
         /// Resources that count. Amounts of others may be exceeded.
@@ -105,7 +105,7 @@ async fn admit(options: &Options) -> Result<(), Failure> {
         let reason = without_code(&error);
         Failure::other(format!("cannot listen on {address}: {reason}; name another address with --listen"))
     })?;
-    print(&format!("How it does: http://{}/\n", listener.local_addr().map_err(cannot)?))?;
+    print(&format!("Dashboard: http://{}/\n", listener.local_addr().map_err(cannot)?))?;
     match tokio::time::timeout(FIRST_ANSWER, client.apiserver_version()).await {
         Ok(Ok(version)) => print(&format!("Kubernetes {}\n", version.git_version))?,
         Ok(Err(error)) => eprintln!(

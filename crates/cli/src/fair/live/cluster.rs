@@ -83,9 +83,10 @@ parameters! {
 impl Cluster {
     /// A client of the cluster.
     pub(super) async fn client(&self) -> Result<Client, Failure> {
-        let wrong = |error: &dyn fmt::Display| {
-            Failure::input(format!("cannot use the kubeconfig: {error}; name one with --kubeconfig FILE"))
-        };
+        let is_named = self.kubeconfig.is_some() || self.context.is_some();
+        let hint = if is_named { "" } else { "; name one with --kubeconfig FILE" };
+        let wrong =
+            |error: &dyn fmt::Display| Failure::input(format!("cannot use the kubeconfig: {error}{hint}"));
         let context = self.context.as_ref().map(|context| context.0.clone());
         let options = KubeConfigOptions { context: context.clone(), ..KubeConfigOptions::default() };
         let mut config = match &self.kubeconfig {

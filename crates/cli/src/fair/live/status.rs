@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use trueplane_kubernetes::connection::state;
+use trueplane_kubernetes::connection::{self, state};
 use trueplane_kubernetes::controller::{Status, TenantStatus};
 use trueplane_study::Page;
 use trueplane_study::report::Report;
 use trueplane_study::study::{Words, page_report};
 use trueplane_trace::without_code;
-use trueplane_units::{Percent, parameters};
+use trueplane_units::{Nanos, Percent, parameters};
 
 use super::cluster::Cluster;
 use crate::failure::Failure;
@@ -18,7 +18,8 @@ use crate::output::OutputArgs;
 /// Show who is next on a Kubernetes cluster that trueplane fair admit shares, and why.
 ///
 /// For each tenant, the command shows what it holds, what it had above its part and is remembered, and how much of it waits. Tenants are in the
-/// order in which it is their turn. The numbers are those that the leading controller wrote last, at most five seconds ago.
+/// order in which it is their turn, and those that cannot have their turn come last. The numbers are those that the leading controller wrote last,
+/// which it does every five seconds.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -42,6 +43,9 @@ parameters! {
     }
 }
 
+/// A controller that leads writes its status more often than this.
+const STALE: Nanos = Nanos(30_000_000_000);
+
 /// Time for the answer of the API server.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -59,11 +63,13 @@ impl Args {
                 Err(_) => Err(Failure::other("the API server does not answer")),
             }
         });
-        self.output.emit(&report(&found?))
+        let found = found?;
+        let age = connection::time_since_1970().since(Nanos(found.at_ns));
+        self.output.emit(&report(&found, age))
     }
 }
 
-fn report(status: &Status) -> Report {
+fn report(status: &Status, age: Nanos) -> Report {
     let mut page = Page::default();
     page.fact("opened", "opened", status.counters.opened);
     page.fact("opened by hand", "opened_by_hand", status.counters.opened_by_hand);
@@ -80,10 +86,13 @@ fn report(status: &Status) -> Report {
         .col("part", "entitled_ratio", |tenant| Percent(tenant.entitled))
         .col("holds", "held_ratio", |tenant| Percent(tenant.held))
         .col("had above its part", "remembered_ratio", |tenant| Percent(tenant.remembered))
+        .col("turn", "turn", |tenant| tenant.turn)
         .col("waiting", "waiting", |tenant| tenant.waiting)
-        .col("admitted", "admitted", |tenant| tenant.admitted);
-    let next = status.tenants.iter().find(|tenant| tenant.waiting > 0);
-    let verdict = match next {
+        .col("admitted", "admitted", |tenant| tenant.admitted)
+        .col("why the first one waits", "why", |tenant| tenant.why.clone());
+    page.fact("written", "age_ns", age);
+    let waiting: u64 = status.tenants.iter().map(|tenant| tenant.waiting).sum();
+    let verdict = match status.tenants.iter().find(|tenant| tenant.turn == Some(1)) {
         Some(next) => format!(
             "{} is next: it holds {:.1}% of the cluster and had {:.1}% above its part of {:.1}%.",
             next.name,
@@ -91,13 +100,17 @@ fn report(status: &Status) -> Report {
             100.0 * next.remembered,
             100.0 * next.entitled
         ),
+        None if waiting > 0 => {
+            format!("Nobody is next: what waits ({waiting}) is above a limit or larger than the cluster.")
+        }
         None => "Nobody waits.".to_owned(),
     };
+    let old = format!("No controller leads: these numbers were written {age} ago.");
     let words = Words {
         name: "fair.status",
         title: "Who is next on the cluster".to_owned(),
         belief: trueplane_fair::BELIEF,
-        verdict: vec![verdict],
+        verdict: if age > STALE { vec![old, verdict] } else { vec![verdict] },
         advice: String::new(),
     };
     page_report(words, &[], page)
