@@ -6,6 +6,7 @@
 # make check     the inner loop: format, lints, unit tests of what changed
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
+# make test-kubernetes  `fair admit` on a real control plane with a thousand simulated nodes, built from Go modules the first time
 # make browser   `cache compare` as one page that works offline: target/browser/trueplane.html (browser/README.md)
 # make site      the documentation as web pages, at target/site/index.html
 # make bench     how fast, side by side (minutes)
@@ -26,7 +27,7 @@ LIBRARIES := cache fair limit offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver fuzz kills fuzz-smoke swarm bench
+.PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver test-kubernetes fuzz kills fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -139,6 +140,10 @@ publishable:
 	else \
 		echo "skipped: packing for crates.io (needs cargo 1.90 or later)"; \
 	fi
+
+# The controller of `trueplane fair admit` on a real control plane. The first time it builds Kubernetes, which takes a quarter of an hour.
+test-kubernetes:
+	scripts/kubernetes-test
 
 # Changes of public interfaces since BASE that break their users: make semver BASE=v0.1.0
 semver:

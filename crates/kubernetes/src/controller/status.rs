@@ -5,6 +5,7 @@ use trueplane_fair::Nanos;
 
 use super::Controller;
 use super::counters::Counters;
+use crate::admission::Admission;
 
 /// The status of a tenant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,7 +99,7 @@ impl Controller {
     /// The names of resources of which no usable node has anything.
     pub fn missing(&mut self, now: Nanos) -> Vec<String> {
         self.set_capacity(now);
-        let capacity = self.admission.iter().flat_map(|admission| admission.capacity());
+        let capacity = self.admission.iter().flat_map(Admission::capacity);
         let names = self.policy.resources.names().iter();
         names.zip(capacity).filter(|(_, amount)| **amount == 0).map(|(name, _)| name.clone()).collect()
     }
