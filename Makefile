@@ -141,7 +141,7 @@ publishable:
 		echo "skipped: packing for crates.io (needs cargo 1.90 or later)"; \
 	fi
 
-# The controller of `trueplane fair admit` on a real control plane. The first time it builds Kubernetes, which takes a quarter of an hour.
+# The controller of `trueplane fair admit` on a real control plane. The first time it builds Kubernetes, which takes about twenty minutes.
 test-kubernetes:
 	scripts/kubernetes-test
 

@@ -257,11 +257,6 @@ impl Admission {
         self.workloads.get(&id).map(|known| &known.workload)
     }
 
-    /// Whether the workload was admitted or adopted, and has not ended.
-    pub fn is_admitted(&self, id: u64) -> bool {
-        self.workloads.get(&id).is_some_and(|known| known.is_admitted)
-    }
-
     /// Checks what the caller promises, and bounds amounts.
     fn check(&self, id: u64, workload: &mut Workload) {
         assert_eq!(workload.needs.len(), self.capacity.len(), "expected as many amounts as resources");

@@ -21,7 +21,8 @@ const MOST_REFUSALS: u32 = 5;
 const REFUSED_PAUSE: u64 = 120_000_000_000;
 
 impl Controller {
-    /// What is to be written at `now`. To be called whenever something was shown, something has been [done](Self::done), or time has passed.
+    /// Admits what can be admitted at `now`, and returns what is to be written. Call it when something was shown or [done](Self::done), and every second at
+    /// least: what failed is tried again after a while.
     pub fn work(&mut self, now: Nanos) -> Vec<Order> {
         self.set_capacity(now);
         while let Some(id) = self.admission.as_mut().and_then(|admission| admission.next(now)) {
@@ -39,12 +40,7 @@ impl Controller {
         self.orders.drain(..).collect()
     }
 
-    /// When there is work although nothing happens.
-    pub fn next_work(&self) -> Option<Nanos> {
-        self.retries.first().map(|(time, _)| *time)
-    }
-
-    /// The order to open `uid` was carried out, and this came of it.
+    /// Notes the outcome of the order to open `uid`.
     pub fn done(&mut self, uid: &str, outcome: &Outcome, now: Nanos) {
         // The watch may have told of it before.
         match outcome {

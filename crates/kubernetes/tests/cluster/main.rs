@@ -1,7 +1,7 @@
 //! Two controllers on a real control plane: pods of twenty tenants come, and the leader is killed, time after time. With `AWAY=60` the API server is
 //! stopped for a minute, too.
 //!
-//! `make test-kubernetes` runs it. It is not part of `cargo test`, since it needs Kubernetes, which takes a quarter of an hour to build.
+//! `make test-kubernetes` runs it. It is not part of `cargo test`, since it needs Kubernetes, which takes about twenty minutes to build.
 
 use std::collections::BTreeMap;
 use std::env;
