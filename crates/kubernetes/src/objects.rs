@@ -1,6 +1,10 @@
 //! What is read of the objects of Kubernetes: as little as counts.
 //!
-//! Sources: the API reference of Kubernetes: Pod v1, Job batch/v1, Node v1, Namespace v1; its page "Pod Scheduling Readiness".
+//! Sources: the API reference of Kubernetes: Pod v1, Job batch/v1, Node v1, Namespace v1; its page "Pod Scheduling Readiness"; the API of JobSet,
+//! v1alpha2.
+
+mod jobs;
+mod settings;
 
 use std::collections::BTreeMap;
 
@@ -12,57 +16,92 @@ use trueplane_fair::Nanos;
 use trueplane_fair::cluster::MOST_WEIGHT;
 use trueplane_fair::workload::kubernetes::{Amounts, Container, Resources, pod_needs};
 
-use crate::names::{ADMITTED, GATE, GROUP, GROUP_ADMITTED, GROUP_SIZE, JOB, LIMITS, TENANT, WEIGHT};
+use crate::names::{
+    ADMITTED, GATE, GROUP, GROUP_ADMITTED, GROUP_OF_KINDS, GROUP_SIZE, JOB_SET, LIMITS, TENANT,
+    VERSION_OF_KINDS, WEIGHT,
+};
 use crate::resources::ResourceNames;
+
+pub use settings::{CohortObject, Ready, TenantObject, TenantSpec, cohorts};
 
 /// A pod as the API server has it. What cannot be read of one object must not keep the others from being seen, so that each is read by itself.
 pub type RawPod = Object<Value, Value>;
-/// A job as the API server has it.
+/// A job or a set of jobs as the API server has it.
 pub type RawJob = Object<Value, Value>;
 /// A node as the API server has it.
 pub type RawNode = Object<Value, Value>;
 /// A namespace as the API server has it.
 pub type RawNamespace = Object<Value, Value>;
 
-/// The kinds of objects that are watched.
+/// A tenant or a cohort as the API server has it.
+pub type RawSettings = Object<Value, Value>;
+
+/// The kinds of objects that are watched, and those of which events tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// `v1 Pod`.
     Pod,
     /// `batch/v1 Job`.
     Job,
+    /// `jobset.x-k8s.io JobSet`: several jobs that run together.
+    JobSet,
     /// `v1 Node`.
     Node,
     /// `v1 Namespace`.
     Namespace,
+    /// `trueplane.dev Tenant`.
+    Tenant,
+    /// `trueplane.dev Cohort`.
+    Cohort,
+    /// `apiextensions.k8s.io/v1 CustomResourceDefinition`. It is not watched.
+    Definition,
 }
 
 impl Kind {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Namespace, Self::Node, Self::Job, Self::Pod];
+    /// The kinds that are watched.
+    pub const WATCHED: [Self; 7] =
+        [Self::Cohort, Self::Tenant, Self::Namespace, Self::Node, Self::JobSet, Self::Job, Self::Pod];
+
+    /// Whether a cluster may not have this kind, as nobody has told it what that is.
+    pub fn is_optional(self) -> bool {
+        matches!(self, Self::Cohort | Self::Tenant | Self::JobSet)
+    }
+
+    /// Whether its objects have pods, and hold what these need as a whole.
+    pub fn is_job(self) -> bool {
+        matches!(self, Self::Job | Self::JobSet)
+    }
 
     /// The name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pod => "Pod",
             Self::Job => "Job",
+            Self::JobSet => "JobSet",
             Self::Node => "Node",
             Self::Namespace => "Namespace",
+            Self::Tenant => "Tenant",
+            Self::Cohort => "Cohort",
+            Self::Definition => "CustomResourceDefinition",
         }
     }
 
     /// The place of the kind in the API.
     pub fn resource(self) -> ApiResource {
-        let (group, plural) = match self {
-            Self::Pod => ("", "pods"),
-            Self::Job => ("batch", "jobs"),
-            Self::Node => ("", "nodes"),
-            Self::Namespace => ("", "namespaces"),
+        let (group, version, plural) = match self {
+            Self::Pod => ("", "v1", "pods"),
+            Self::Job => ("batch", "v1", "jobs"),
+            Self::JobSet => ("jobset.x-k8s.io", "v1alpha2", "jobsets"),
+            Self::Node => ("", "v1", "nodes"),
+            Self::Namespace => ("", "v1", "namespaces"),
+            Self::Tenant => (GROUP_OF_KINDS, VERSION_OF_KINDS, "tenants"),
+            Self::Cohort => (GROUP_OF_KINDS, VERSION_OF_KINDS, "cohorts"),
+            Self::Definition => ("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
         };
         ApiResource {
             group: group.to_owned(),
-            version: "v1".to_owned(),
-            api_version: if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") },
+            version: version.to_owned(),
+            api_version: if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") },
             kind: self.name().to_owned(),
             plural: plural.to_owned(),
         }
@@ -91,14 +130,18 @@ struct PodSpec {
     #[serde(deserialize_with = "or_default")]
     init_containers: Vec<Container>,
     overhead: Option<Amounts>,
+    node_selector: Option<BTreeMap<String, String>>,
     #[serde(deserialize_with = "or_default")]
     resources: Resources,
     priority: Option<i32>,
 }
 
 impl PodSpec {
-    fn needs(&self) -> Amounts {
-        pod_needs(&self.init_containers, &self.containers, Some(&self.resources), self.overhead.as_ref())
+    /// Amounts that a pod needs, of the flavor for which its node selector asks.
+    fn needs(&self, resources: &ResourceNames) -> Vec<u64> {
+        let (overhead, selector) = (self.overhead.as_ref(), self.node_selector.as_ref());
+        let amounts = pod_needs(&self.init_containers, &self.containers, Some(&self.resources), overhead);
+        resources.needs(&amounts, resources.flavor(|key| map(selector, key)))
     }
 }
 
@@ -145,23 +188,6 @@ pub(crate) fn time(text: &str) -> Option<Nanos> {
     trueplane_trace::date_time(text)
 }
 
-/// The spec of a job.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct JobSpec {
-    parallelism: Option<u32>,
-    completions: Option<u32>,
-    #[serde(deserialize_with = "or_default")]
-    template: Template,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Template {
-    #[serde(deserialize_with = "or_default")]
-    spec: PodSpec,
-}
-
 /// The status of a node.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -175,7 +201,7 @@ struct NodeStatus {
 /// What a pod and a job have in common: something that is held until it is its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Pod or job.
+    /// Pod, job or set of jobs.
     pub kind: Kind,
     /// Its unique number.
     pub uid: String,
@@ -207,7 +233,7 @@ pub struct Item {
     pub group: Option<(String, u32)>,
     /// What is wrong with it, if something is.
     pub problem: Option<String>,
-    /// The unique number of the job to which a pod belongs.
+    /// The unique number of the job, or of the set of jobs, to which a pod belongs.
     pub job: Option<String>,
     /// Whether it belongs to a node or a DaemonSet, so that nobody waits for it.
     pub is_everywhere: bool,
@@ -223,6 +249,8 @@ impl Item {
         // A job belongs to nobody: what it holds counts by itself.
         let mut owners = owners.iter().filter(|owner| owner.controller == Some(true) && kind == Kind::Pod);
         let owner = owners.next().map(|owner| (owner.kind.as_str(), &owner.uid));
+        // The jobs of a set are no jobs of ours.
+        let set = map(metadata.labels.as_ref(), JOB_SET);
         let annotations = metadata.annotations.as_ref();
         let created = metadata.creation_timestamp.as_ref().map(|time| time.0.as_nanosecond());
         Self {
@@ -242,7 +270,9 @@ impl Item {
             ended: None,
             group: None,
             problem: None,
-            job: owner.filter(|owner| owner.0 == "Job").map(|owner| owner.1.clone()),
+            job: owner
+                .filter(|owner| owner.0 == "Job")
+                .map(|owner| set.map_or_else(|| owner.1.clone(), str::to_owned)),
             is_everywhere: owner.is_some_and(|owner| matches!(owner.0, "DaemonSet" | "Node")),
         }
     }
@@ -259,7 +289,7 @@ impl Item {
         let conditions: Vec<Condition> = read("conditions", part("conditions")).unwrap_or_default();
         let containers: Vec<ContainerStatus> =
             read("containerStatuses", part("containerStatuses")).unwrap_or_default();
-        let mut item = Self::new(Kind::Pod, metadata, resources.needs(&spec.needs()));
+        let mut item = Self::new(Kind::Pod, metadata, spec.needs(resources));
         item.problem = problem;
         item.priority = spec.priority.unwrap_or(0);
         let gates = pod.spec["schedulingGates"].as_array();
@@ -287,33 +317,6 @@ impl Item {
         item
     }
 
-    /// Reads a job; `None` if it is not for us.
-    pub fn job(job: &RawJob, resources: &ResourceNames) -> Option<Self> {
-        let metadata = &job.metadata;
-        if map(metadata.labels.as_ref(), JOB) != Some("true") {
-            return None;
-        }
-        let (spec, problem) = match read::<JobSpec>("spec", Some(&job.spec)) {
-            Ok(spec) => (spec, None),
-            Err(problem) => (JobSpec::default(), Some(problem)),
-        };
-        let part = |name: &str| job.status.as_ref().and_then(|status| status.get(name));
-        let conditions: Vec<Condition> = read("conditions", part("conditions")).unwrap_or_default();
-        let pods = spec.parallelism.unwrap_or(1).min(spec.completions.unwrap_or(u32::MAX));
-        let needs = resources.needs(&spec.template.spec.needs());
-        let needs = needs.iter().map(|amount| amount.saturating_mul(pods.into())).collect();
-        let mut item = Self::new(Kind::Job, metadata, needs);
-        item.priority = spec.template.spec.priority.unwrap_or(0);
-        item.problem = problem;
-        item.is_held = job.spec["suspend"] == true;
-        item.started = part("startTime").and_then(Value::as_str).and_then(time).filter(|_| !item.is_held);
-        let (complete, failed) = ("Complete", "Failed");
-        let has_ended = is_true(&conditions, complete) || is_true(&conditions, failed);
-        item.is_over = has_ended || item.is_held && metadata.deletion_timestamp.is_some();
-        item.ended = since(&conditions, complete).or(since(&conditions, failed));
-        Some(item)
-    }
-
     /// The name by which people know it.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
@@ -327,8 +330,10 @@ pub struct Node {
     pub name: String,
     /// Whether pods can be put on it.
     pub is_usable: bool,
-    /// Amounts that it has of the resources that count.
+    /// Amounts that it has of the resources that count, which are those of its flavor.
     pub amounts: Vec<u64>,
+    /// The number of its [flavor](ResourceNames::flavor).
+    pub flavor: usize,
 }
 
 impl Node {
@@ -336,10 +341,12 @@ impl Node {
     pub fn read(node: &RawNode, resources: &ResourceNames) -> Self {
         // A node that cannot be read has nothing, and is not used.
         let status: NodeStatus = read("status", node.status.as_ref()).unwrap_or_default();
+        let flavor = resources.flavor(|key| map(node.metadata.labels.as_ref(), key));
         Self {
             name: node.metadata.name.clone().unwrap_or_default(),
             is_usable: is_true(&status.conditions, "Ready") && node.spec["unschedulable"] != true,
-            amounts: resources.has(&status.allocatable),
+            amounts: resources.has(&status.allocatable, flavor),
+            flavor,
         }
     }
 }

@@ -5,10 +5,14 @@
 //! 1. Of every tenant, one workload is a candidate: that of the highest priority, and of equal ones the one that was created first.
 //! 2. A workload that needs more than the cluster has, or more than its tenant's limit, is put aside until that changes.
 //! 3. A tenant whose candidate would take it over its limit waits, and the other tenants do not wait for it.
-//! 4. The capacity may fall below what tenants hold, as when nodes disappear. Then nothing more of that resource is given out.
+//! 4. The same holds for a candidate that the [quotas](Quota) of its tenant and of the cohorts above it do not allow. While a tenant waits for what
+//!    is its own, nobody of its tree borrows more of that.
+//! 5. A candidate that has waited for longer than its tenant has to wait is before all others.
+//! 6. The capacity may fall below what tenants hold, as when nodes disappear. Then nothing more of that resource is given out.
 //!
 //! Nothing here knows Kubernetes, reads a clock or has a random number: the same calls give the same answers.
 
+mod quotas;
 mod saved;
 mod tenant;
 mod tenants;
@@ -16,12 +20,14 @@ mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use quotas::{CohortSettings, OverQuota, Quota};
 pub use saved::{Saved, SavedError};
 pub use tenant::{Share, TenantError, TenantSettings};
 pub use why::Why;
 
 use trueplane_fair::{Memory, Nanos, SdrfScheduler};
 
+use quotas::Quotas;
 use tenant::{Place, Tenant};
 
 /// The largest amount of a resource that one workload counts as, in units. More counts as this much.
@@ -91,6 +97,7 @@ pub struct Admission {
     workloads: BTreeMap<u64, Known>,
     /// The tickets of candidates.
     tickets: BTreeSet<u64>,
+    quotas: Quotas,
 }
 
 impl Admission {
@@ -111,6 +118,7 @@ impl Admission {
             names: BTreeMap::new(),
             workloads: BTreeMap::new(),
             tickets: BTreeSet::new(),
+            quotas: Quotas::new(resources),
         }
     }
 
@@ -189,7 +197,7 @@ impl Admission {
         if self.held.iter().zip(&workload.needs).any(|(held, needs)| held + needs > MOST_CAPACITY) {
             return false;
         }
-        self.hold(&workload.needs);
+        self.hold(&workload.tenant, &workload.needs);
         self.fit(now);
         self.scheduler.adopt(user, id, &workload.needs, now).expect("it fits, as the capacity was raised");
         let name = workload.tenant.clone();
@@ -218,7 +226,9 @@ impl Admission {
         if is_admitted {
             self.scheduler.finish(id, now).expect("it runs");
             self.held.iter_mut().zip(&workload.needs).for_each(|(held, needs)| *held -= needs);
+            self.quotas.give(&workload.tenant, &workload.needs);
             self.fit(now);
+            self.choose(&workload.tenant, now);
         } else if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
             let place = workload.place(id);
             tenant.waiting.remove(&place);
@@ -237,6 +247,14 @@ impl Admission {
     /// changed.
     pub fn next(&mut self, now: Nanos) -> Option<u64> {
         let now = self.at(now);
+        if let Some((id, is_possible)) = self.overdue(now) {
+            if is_possible {
+                return Some(self.admit_overdue(id, now));
+            }
+            if !self.backfill {
+                return None;
+            }
+        }
         let next = if self.backfill { self.scheduler.next_fitting(now) } else { self.scheduler.next(now) };
         let (_, id) = next.expect("time goes on")?;
         let known = self.workloads.get_mut(&id).expect("candidates are known");
@@ -247,9 +265,31 @@ impl Admission {
             tenant.candidate = None;
             self.tickets.remove(&tenant.ticket);
         }
-        self.hold(&workload.needs);
+        self.hold(&workload.tenant, &workload.needs);
         self.choose(&workload.tenant, now);
         Some(id)
+    }
+
+    /// The candidate that has waited for longer than it has to, and whether there is room for it now; of several, the one that was created first.
+    fn overdue(&self, now: Nanos) -> Option<(u64, bool)> {
+        let candidate = |tenant: &Tenant| {
+            let workload = &self.workloads[&tenant.candidate?].workload;
+            let is_overdue = now.since(workload.created) >= tenant.settings.longest_wait?;
+            is_overdue.then_some((workload.created, tenant.ticket, tenant.candidate?))
+        };
+        let (.., id) = self.tenants.values().filter_map(candidate).min()?;
+        let needs = self.workloads[&id].workload.needs.iter();
+        let mut rooms = needs.zip(self.capacity.iter().zip(&self.held));
+        let is_possible = rooms.all(|(&needs, (has, held))| needs == 0 || needs <= has.saturating_sub(*held));
+        Some((id, is_possible))
+    }
+
+    /// Admits a candidate although it is not the turn of its tenant.
+    fn admit_overdue(&mut self, id: u64, now: Nanos) -> u64 {
+        let workload = self.remove(id, now).expect("candidates are known");
+        let is_adopted = self.adopt(id, workload, now);
+        debug_assert!(is_adopted, "its tenant is known, and there is room");
+        id
     }
 
     /// The workload of a number.
@@ -271,8 +311,9 @@ impl Admission {
         now.max(self.scheduler.now())
     }
 
-    fn hold(&mut self, needs: &[u64]) {
+    fn hold(&mut self, tenant: &str, needs: &[u64]) {
         self.held.iter_mut().zip(needs).for_each(|(held, needs)| *held += needs);
+        self.quotas.take(tenant, needs);
     }
 
     /// Gives the scheduler the capacity; what is held, where that is more.
@@ -288,8 +329,11 @@ impl Admission {
     /// Puts what was put aside into the queue again, since the cluster or the limit of the tenant has grown.
     fn look_again(&mut self, name: &str) {
         let Some(tenant) = self.tenants.get_mut(name) else { return };
-        let (workloads, capacity) = (&self.workloads, &self.capacity);
-        let is_possible = |id: &u64| tenant.never(&workloads[id].workload.needs, capacity).is_none();
+        let (workloads, capacity, quotas) = (&self.workloads, &self.capacity, &self.quotas);
+        let is_possible = |id: &u64| {
+            let needs = &workloads[id].workload.needs;
+            tenant.never(needs, capacity).is_none() && quotas.never(name, needs).is_none()
+        };
         let possible: Vec<Place> =
             tenant.aside.iter().filter(|(_, id)| is_possible(id)).map(|(place, _)| place.clone()).collect();
         for place in possible {
@@ -299,26 +343,75 @@ impl Admission {
         }
     }
 
-    /// Chooses the candidate of a tenant anew.
+    /// Chooses the candidates of a tenant anew, and of those who may take quota from it.
     fn choose(&mut self, name: &str, now: Nanos) {
-        let now = self.at(now);
+        let family = self.quotas.family(name);
+        family.iter().for_each(|name| self.put_aside(name));
+        let claims = self.claims(&family);
+        family.iter().for_each(|name| self.choose_of(name, &claims, now));
+    }
+
+    /// Puts the first workloads of a tenant aside as long as they can never run.
+    fn put_aside(&mut self, name: &str) {
         let Some(tenant) = self.tenants.get_mut(name) else { return };
-        let first = loop {
-            let Some((place, &id)) = tenant.waiting.first_key_value() else { break None };
+        while let Some((place, id)) = tenant.waiting.pop_first() {
             let needs = &self.workloads[&id].workload.needs;
-            if tenant.never(needs, &self.capacity).is_none() {
-                break Some(id);
+            if tenant.never(needs, &self.capacity).is_none() && self.quotas.never(name, needs).is_none() {
+                tenant.waiting.insert(place, id);
+                break;
             }
-            let place = place.clone();
-            tenant.waiting.remove(&place);
             tenant.aside.insert(place, id);
-        };
+        }
+    }
+
+    /// For each resource a tenant of the family that waits for what is its own of it, if there is one.
+    fn claims(&self, family: &[String]) -> Vec<Option<String>> {
+        let mut claims = vec![None; self.capacity.len()];
+        if family.len() < 2 {
+            return claims;
+        }
+        for name in family {
+            let Some(tenant) = self.tenants.get(name) else { continue };
+            let Some(id) = tenant.waiting.values().next() else { continue };
+            let needs = &self.workloads[id].workload.needs;
+            if self.keeps(tenant, needs) || !self.quotas.is_own(name, needs) {
+                continue;
+            }
+            for (claim, _) in claims.iter_mut().zip(needs).filter(|(_, needs)| **needs > 0) {
+                *claim = Some(name.clone());
+            }
+        }
+        claims
+    }
+
+    /// Whether a tenant cannot have `needs` by what is set for itself.
+    fn keeps(&self, tenant: &Tenant, needs: &[u64]) -> bool {
         let held = self.scheduler.held(tenant.user).expect("tenants have joined");
-        let candidate =
-            first.filter(|id| tenant.over_limit(held, &self.workloads[id].workload.needs).is_none());
+        tenant.settings.is_on_hold || tenant.over_limit(held, needs).is_some()
+    }
+
+    /// The resource that the tenant would borrow with `needs` while its owner waits for it.
+    fn claimed(&self, name: &str, needs: &[u64], claims: &[Option<String>]) -> Option<usize> {
+        let is_claimed =
+            |resource: &usize| claims[*resource].is_some() && self.quotas.borrows(name, needs, *resource);
+        (0..needs.len()).filter(|&resource| needs[resource] > 0).find(is_claimed)
+    }
+
+    /// Chooses the candidate of a tenant anew.
+    fn choose_of(&mut self, name: &str, claims: &[Option<String>], now: Nanos) {
+        let now = self.at(now);
+        let Some(tenant) = self.tenants.get(name) else { return };
+        let candidate = tenant.waiting.values().next().copied().filter(|id| {
+            let needs = &self.workloads[id].workload.needs;
+            !self.keeps(tenant, needs)
+                && self.quotas.lost_cohort(name).is_none()
+                && self.quotas.over(name, needs).is_none()
+                && self.claimed(name, needs, claims).is_none()
+        });
         if candidate == tenant.candidate {
             return;
         }
+        let Some(tenant) = self.tenants.get_mut(name) else { return };
         if let Some(before) = tenant.candidate {
             self.tickets.remove(&tenant.ticket);
             self.scheduler.withdraw(before, now).expect("candidates wait");

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use trueplane_fair::Nanos;
 use trueplane_fair::cluster::MOST_WEIGHT;
 
+use super::quotas::CohortSettings;
+
 /// The place of a workload in the queue of its tenant.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
@@ -23,12 +25,19 @@ pub struct TenantSettings {
     pub weight: u32,
     /// The most that it may hold of each resource, in units, if there is a limit.
     pub limits: Vec<Option<u64>>,
+    /// Its cohort and its quotas, if it has any.
+    pub quotas: CohortSettings,
+    /// A workload that is the first of the tenant and has waited for this long is before those of all other tenants.
+    pub longest_wait: Option<Nanos>,
+    /// Whether nothing of it is to be admitted.
+    pub is_on_hold: bool,
 }
 
 impl TenantSettings {
-    /// Weight 1, and no limits on any of so many resources.
+    /// Weight 1, no quotas, and no limits on any of so many resources.
     pub fn usual(resources: usize) -> Self {
-        Self { weight: 1, limits: vec![None; resources] }
+        let (quotas, longest_wait) = (CohortSettings::default(), None);
+        Self { weight: 1, limits: vec![None; resources], quotas, longest_wait, is_on_hold: false }
     }
 }
 

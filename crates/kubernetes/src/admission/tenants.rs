@@ -1,9 +1,12 @@
 //! The tenants that there are, and what they have.
 
+use std::collections::BTreeMap;
+
 use trueplane_fair::cluster::MOST_WEIGHT;
-use trueplane_fair::{ClusterError, Nanos, ScheduleError};
+use trueplane_fair::{ClusterError, Nanos, ScheduleError, SdrfScheduler};
 
 use super::Admission;
+use super::quotas::CohortSettings;
 use super::tenant::{Share, Tenant, TenantError, TenantSettings};
 
 impl Admission {
@@ -30,7 +33,9 @@ impl Admission {
             if tenant.settings.weight != settings.weight {
                 self.scheduler.set_weight(tenant.user, settings.weight, at).expect("it has joined");
             }
+            let quotas = settings.quotas.clone();
             tenant.settings = settings;
+            self.set_quotas(name, quotas, now);
             self.look_again(name);
             self.choose(name, now);
             return Ok(());
@@ -39,9 +44,42 @@ impl Admission {
             ScheduleError::Cluster(ClusterError::Weight(weight)) => TenantError::Weight(weight),
             _ => TenantError::Tenants,
         })?;
+        let quotas = settings.quotas.clone();
         self.tenants.insert(name.to_owned(), Tenant::new(user, settings));
         self.names.insert(user, name.to_owned());
+        self.set_quotas(name, quotas, now);
         Ok(())
+    }
+
+    /// The cohorts are these from `now` on. A cohort that is named and not among them has nothing of its own, and no parent. Nothing of a tenant
+    /// whose cohort is above itself is admitted. O(n·m + t) for n tenants and cohorts, m resources and t tenants that wait.
+    pub fn set_cohorts(&mut self, cohorts: BTreeMap<String, CohortSettings>, now: Nanos) {
+        let (scheduler, tenants) = (&self.scheduler, &self.tenants);
+        if self.quotas.set_cohorts(cohorts, |name| held(scheduler, tenants, name)) {
+            self.look_at_all(now);
+        }
+    }
+
+    /// Whether the cohort is above itself, or below one that is.
+    pub fn is_cyclic(&self, cohort: &str) -> bool {
+        self.quotas.is_cyclic(cohort)
+    }
+
+    /// The tenant belongs to this cohort and has these quotas from `now` on.
+    fn set_quotas(&mut self, name: &str, quotas: CohortSettings, now: Nanos) {
+        let (scheduler, tenants) = (&self.scheduler, &self.tenants);
+        if self.quotas.set_tenant(name, quotas, |name| held(scheduler, tenants, name)) {
+            self.look_at_all(now);
+        }
+    }
+
+    /// Looks again at the candidates of all tenants: a quota can change what others may have.
+    fn look_at_all(&mut self, now: Nanos) {
+        let names: Vec<String> = self.tenants.keys().cloned().collect();
+        for name in names {
+            self.look_again(&name);
+            self.choose(&name, now);
+        }
     }
 
     /// `name` is a tenant no more. Returns whether it has gone: one that has workloads, or is remembered with 1% of the cluster or more, stays, so that
@@ -55,6 +93,7 @@ impl Admission {
         if !is_idle || is_remembered || self.scheduler.leave(user, self.at(now)).is_err() {
             return false;
         }
+        self.set_quotas(name, CohortSettings::default(), now);
         self.tenants.remove(name);
         self.names.remove(&user);
         true
@@ -101,4 +140,9 @@ impl Admission {
         let weights: u64 = self.tenants.values().map(|tenant| u64::from(tenant.settings.weight)).sum();
         Some(Share { entitled: f64::from(tenant.settings.weight) / weights as f64, held, remembered })
     }
+}
+
+/// Amounts that a tenant holds; none if it is not known.
+fn held<'s>(scheduler: &'s SdrfScheduler, tenants: &BTreeMap<String, Tenant>, name: &str) -> &'s [u64] {
+    tenants.get(name).and_then(|tenant| scheduler.held(tenant.user).ok()).unwrap_or_default()
 }

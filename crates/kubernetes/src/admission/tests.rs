@@ -1,6 +1,8 @@
 use trueplane_fair::{Memory, Nanos};
 
-use super::{Admission, Saved, SavedError, TenantError, TenantSettings, Why, Workload};
+use super::{
+    Admission, CohortSettings, Quota, Saved, SavedError, TenantError, TenantSettings, Why, Workload,
+};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -50,7 +52,7 @@ fn tenants_take_turns_and_priorities_count_within_a_tenant() {
 #[test]
 fn a_limit_keeps_its_tenant_and_nobody_else() {
     let mut admission = admission();
-    let limited = TenantSettings { weight: 1, limits: vec![Some(3), None] };
+    let limited = TenantSettings { limits: vec![Some(3), None], ..TenantSettings::usual(2) };
     admission.set_tenant("a", limited, at(0)).unwrap();
     admission.submit(0, workload("a", [4, 0], 0, "too large"), at(0));
     for id in 1..4 {
@@ -170,7 +172,7 @@ fn what_a_tenant_has_had_outlives_the_process() {
 #[test]
 fn mistakes_are_errors() {
     let mut admission = admission();
-    let weight = |weight| TenantSettings { weight, limits: vec![None, None] };
+    let weight = |weight| TenantSettings { weight, ..TenantSettings::usual(2) };
     assert_eq!(admission.set_tenant("a", weight(0), at(0)), Err(TenantError::Weight(0)));
     assert_eq!(admission.set_tenant("c", weight(70_000), at(0)), Err(TenantError::Weight(70_000)));
     assert_eq!(
@@ -188,4 +190,103 @@ fn mistakes_are_errors() {
     assert!(admission.submit(2, workload("b", [u64::MAX, 0], 0, "huge too"), at(0)));
     admission.set_capacity(&[u64::MAX, u64::MAX], at(1));
     assert_eq!(admission.next(at(1)), Some(2));
+}
+
+/// The first workload of `b` has waited for its time: it is before those of `a`, and keeps room for itself unless others may pass.
+#[test]
+fn who_has_waited_for_long_enough_is_first() {
+    for backfill in [false, true] {
+        let mut admission = admission();
+        admission.backfill = backfill;
+        let heavy = TenantSettings { weight: 100, ..TenantSettings::usual(2) };
+        admission.set_tenant("a", heavy, at(0)).unwrap();
+        let patient = TenantSettings { longest_wait: Some(at(100)), ..TenantSettings::usual(2) };
+        admission.set_tenant("b", patient, at(0)).unwrap();
+        // What b has had is so much that a would be first for long.
+        admission.adopt(0, workload("b", [9, 9], 0, "before"), at(0));
+        assert!(admission.remove(0, at(300)).is_some());
+        admission.submit(1, workload("b", [8, 1], 300, "large"), at(300));
+        for id in 10..20 {
+            admission.submit(id, workload("a", [4, 1], 301 + id, &format!("a{id}")), at(330));
+        }
+        assert_eq!(all(&mut admission, 330), [10, 11]);
+        assert!(matches!(admission.why(1, &["a".to_owned()]), Some(Why::Turn { .. })));
+        admission.remove(10, at(399));
+        assert_eq!(all(&mut admission, 399), [12]);
+        admission.remove(11, at(400));
+        let order = admission.order(at(400));
+        if backfill {
+            assert_eq!(all(&mut admission, 400), [13], "there is no room for 1");
+            admission.remove(13, at(401));
+        } else {
+            assert_eq!(all(&mut admission, 400), Vec::<u64>::new());
+            assert_eq!(admission.why(13, &order), Some(Why::Overdue { tenant: "b".to_owned() }));
+            assert!(matches!(admission.why(1, &order), Some(Why::Room { needed: 8, .. })));
+        }
+        admission.remove(12, at(402));
+        assert_eq!(all(&mut admission, 402), [1]);
+        assert_eq!((admission.held(), admission.waiting("b")), (&[8, 1][..], 0));
+        assert!(admission.share("b").unwrap().held > 0.7);
+    }
+}
+
+#[test]
+fn nothing_of_a_tenant_on_hold_is_admitted() {
+    let mut admission = admission();
+    let on_hold = TenantSettings { is_on_hold: true, ..TenantSettings::usual(2) };
+    admission.set_tenant("a", on_hold, at(0)).unwrap();
+    admission.submit(1, workload("a", [1, 1], 0, "a"), at(0));
+    admission.submit(2, workload("b", [1, 1], 1, "b"), at(1));
+    assert_eq!(all(&mut admission, 1), [2]);
+    assert_eq!(admission.why(1, &[]), Some(Why::OnHold));
+    admission.set_tenant("a", TenantSettings::usual(2), at(2)).unwrap();
+    assert_eq!(all(&mut admission, 2), [1]);
+}
+
+/// Quotas bound whom SDRF can choose, also when they change and when what is held is more than they allow.
+#[test]
+fn quotas_bound_who_can_be_chosen() {
+    let mut admission = admission();
+    let of = |nominal, borrowing_limit| {
+        let quota = Quota { nominal, borrowing_limit, lending_limit: None };
+        let quotas = CohortSettings { parent: Some("both".to_owned()), quotas: vec![Some(quota), None] };
+        TenantSettings { quotas, ..TenantSettings::usual(2) }
+    };
+    admission.set_tenant("a", of(2, Some(2)), at(0)).unwrap();
+    admission.set_tenant("b", of(4, None), at(0)).unwrap();
+    for id in 0..4 {
+        admission.submit(id, workload("a", [2, 0], id, &format!("a{id}")), at(4));
+    }
+    admission.submit(9, workload("b", [7, 0], 9, "too large for both"), at(9));
+    // a has its 2 and borrows 2.
+    assert_eq!(all(&mut admission, 9), [0, 1]);
+    assert!(matches!(admission.why(2, &[]), Some(Why::Quota { needed: 2, .. })));
+    assert!(matches!(admission.why(9, &[]), Some(Why::LargerThanQuota { needed: 7, .. })));
+    admission.submit(10, workload("b", [2, 0], 10, "b0"), at(10));
+    admission.submit(11, workload("b", [2, 0], 11, "b1"), at(11));
+    assert_eq!(all(&mut admission, 11), [10]);
+    admission.remove(0, at(12));
+    // It would be the turn of a, whose workload came first. But it would borrow.
+    assert_eq!(all(&mut admission, 12), [11], "a borrows nothing while b waits for its own");
+    assert!(matches!(admission.why(2, &[]), Some(Why::Quota { needed: 2, .. })));
+    admission.set_tenant("a", of(3, None), at(13)).unwrap();
+    admission.set_cohorts(
+        [(
+            "both".to_owned(),
+            CohortSettings { parent: None, quotas: vec![Some(Quota { nominal: 5, ..Quota::default() })] },
+        )]
+        .into(),
+        at(13),
+    );
+    assert_eq!(all(&mut admission, 13), [2, 3], "12 are there for both, and the cluster has 10");
+    assert_eq!(admission.held(), [10, 0]);
+    admission.set_tenant("a", of(0, Some(0)), at(14)).unwrap();
+    admission.submit(4, workload("a", [2, 0], 14, "a4"), at(14));
+    for id in 1..4 {
+        admission.remove(id, at(15));
+    }
+    assert_eq!(all(&mut admission, 15), Vec::<u64>::new());
+    assert!(matches!(admission.why(4, &[]), Some(Why::LargerThanQuota { needed: 2, .. })));
+    admission.set_tenant("a", of(2, Some(0)), at(16)).unwrap();
+    assert_eq!(all(&mut admission, 16), [4]);
 }

@@ -3,6 +3,7 @@
 use trueplane_fair::Nanos;
 
 use super::Admission;
+use super::quotas::OverQuota;
 
 /// Why a workload waits. A resource is its index.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +37,39 @@ pub enum Why {
         resource: usize,
         /// The limit, in units.
         limit: u64,
+    },
+    /// With it, its tenant would hold more than its quota and what it may borrow.
+    Quota {
+        /// What is over, and where.
+        over: OverQuota,
+        /// Amount that it needs, in units.
+        needed: u64,
+    },
+    /// It would borrow what another tenant waits for, to which it belongs.
+    Claimed {
+        /// The resource.
+        resource: usize,
+        /// The tenant to which it belongs.
+        tenant: String,
+    },
+    /// It needs more than its tenant could have by its quota and all that it may borrow.
+    LargerThanQuota {
+        /// What is over, and where; what is left is what there would be if nobody used anything.
+        over: OverQuota,
+        /// Amount that it needs, in units.
+        needed: u64,
+    },
+    /// Nothing of its tenant is to be admitted.
+    OnHold,
+    /// The cohort of its tenant is above itself, so that nobody can say what it has.
+    Cohort {
+        /// Its name.
+        name: String,
+    },
+    /// A workload of another tenant has waited for longer than it has to, and is before all others.
+    Overdue {
+        /// The tenant of that workload.
+        tenant: String,
     },
     /// Other tenants are before its own.
     Turn {
@@ -74,6 +108,11 @@ impl Admission {
                 _ => Why::Cluster { resource, needed, found },
             });
         }
+        let name = &known.workload.tenant;
+        if let Some(over) = self.quotas.never(name, needs) {
+            let needed = needs[over.resource];
+            return Some(Why::LargerThanQuota { over, needed });
+        }
         let before = tenant.waiting.range(..known.workload.place(id)).count();
         if before > 0 {
             return Some(Why::Tenant { before });
@@ -83,8 +122,29 @@ impl Admission {
             let limit = tenant.settings.limits[resource].unwrap_or_default();
             return Some(Why::Limit { resource, limit });
         }
-        let before: Vec<String> =
-            order.iter().take_while(|name| **name != known.workload.tenant).cloned().collect();
+        if tenant.settings.is_on_hold {
+            return Some(Why::OnHold);
+        }
+        if let Some(cohort) = self.quotas.lost_cohort(name) {
+            return Some(Why::Cohort { name: cohort.to_owned() });
+        }
+        if let Some(over) = self.quotas.over(name, needs) {
+            let needed = needs[over.resource];
+            return Some(Why::Quota { over, needed });
+        }
+        let mut claims = self.claims(&self.quotas.family(name));
+        if let Some(resource) = self.claimed(name, needs, &claims) {
+            let tenant = claims[resource].take().unwrap_or_default();
+            return Some(Why::Claimed { resource, tenant });
+        }
+        let first = self.overdue(self.scheduler.now()).and_then(|(first, _)| self.workloads.get(&first));
+        let other = first.filter(|first| first.workload.tenant != *name);
+        if let Some(first) = other.filter(|_| !self.backfill) {
+            return Some(Why::Overdue { tenant: first.workload.tenant.clone() });
+        }
+        let is_first = first.is_some() && other.is_none();
+        let before = order.iter().take_while(|other| *other != name && !is_first);
+        let before: Vec<String> = before.cloned().collect();
         if !before.is_empty() {
             return Some(Why::Turn { before });
         }

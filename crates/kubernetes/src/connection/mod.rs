@@ -1,7 +1,7 @@
 //! The connection to the API server: what is watched and written, who leads, and what outlives the process.
 //!
-//! 1. `watch`: pods, jobs, nodes and namespaces, as they are and as they change.
-//! 2. `write`: admissions and events.
+//! 1. `watch`: pods, jobs, nodes, namespaces, tenants and cohorts, as they are and as they change.
+//! 2. `write`: admissions, events and conditions.
 //! 3. `lease`: one process leads; the others are ready to.
 //! 4. `state`: a ConfigMap with who has had how much.
 //! 5. `http`, `page`, `metrics`: how it does, for people, Prometheus and probes.
@@ -17,6 +17,7 @@ pub mod state;
 mod watch;
 mod write;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ use tokio::time::MissedTickBehavior;
 use trueplane_fair::Nanos;
 
 use crate::controller::{Controller, Order, Outcome, Policy};
+use crate::objects::Kind;
 use crate::resources::ResourceNames;
 use clock::Clock;
 use lease::Lease;
@@ -204,6 +206,8 @@ struct Term {
     heard: Nanos,
     /// The last thing that the log was told of the state.
     said: String,
+    /// What was told of kinds that cannot be read.
+    told_unreadable: BTreeSet<String>,
 }
 
 impl Term {
@@ -236,6 +240,7 @@ impl Term {
             began: shared.clock.now(),
             heard: shared.clock.now(),
             said: String::new(),
+            told_unreadable: BTreeSet::new(),
         }
     }
 
@@ -263,11 +268,21 @@ impl Term {
             if self.shared.controller().leads() {
                 let orders: Vec<Order> = self.shared.controller().work(now);
                 orders.into_iter().for_each(|order| self.writer.write(order));
+                // What was known of it goes on to count.
+                if let Some((kind, problem)) = self.watched.unreadable.first_key_value() {
+                    let problem = (*kind, problem.clone());
+                    self.tell_unreadable(problem);
+                }
                 if now >= self.next {
                     self.save().await;
                 }
             } else if now.since(self.began) > UNABLE && now.since(self.heard) > UNABLE {
                 return Ended::Unable;
+            } else if let Some((kind, problem)) = self.watched.unreadable.first_key_value()
+                && !self.watched.is_complete()
+            {
+                let problem = (*kind, problem.clone());
+                self.tell_unreadable(problem);
             } else if !self.watched.is_complete() {
                 if now.since(self.heard) > SILENCE {
                     self.say("the API server does not answer, and is asked anew".to_owned());
@@ -289,6 +304,22 @@ impl Term {
         for _ in 0..BATCH {
             let Ok(change) = self.changes.try_recv() else { break };
             self.watched.apply(&mut controller, change, now);
+        }
+    }
+
+    /// Tells that a kind cannot be read, with an event about its definition, once.
+    fn tell_unreadable(&mut self, (kind, problem): (Kind, String)) {
+        if self.told_unreadable.insert(problem.clone()) {
+            let resource = kind.resource();
+            self.writer.write(Order::Tell {
+                kind: Kind::Definition,
+                namespace: String::new(),
+                name: format!("{}.{}", resource.plural, resource.group),
+                uid: String::new(),
+                is_warning: true,
+                reason: "UnknownVersion",
+                text: problem,
+            });
         }
     }
 

@@ -1,4 +1,4 @@
-//! Pods, jobs, nodes and namespaces, as they are and as they change.
+//! Pods, jobs, nodes, namespaces, tenants and cohorts, as they are and as they change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use kube::core::ApiResource;
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::utils::Backoff;
 use kube::runtime::watcher::{self, Event, watcher};
@@ -19,7 +20,10 @@ use trueplane_fair::Nanos;
 use super::clock::Clock;
 use super::shared::Shared;
 use crate::controller::Controller;
-use crate::objects::{Item, Kind, Namespace, Node, RawJob, RawNamespace, RawNode, RawPod};
+use crate::objects::{
+    CohortObject, Item, Kind, Namespace, Node, RawJob, RawNamespace, RawNode, RawPod, RawSettings,
+    TenantObject,
+};
 use crate::resources::ResourceNames;
 
 /// An object of which something counts.
@@ -29,6 +33,8 @@ pub(super) enum Seen {
     Item(Box<Item>),
     Node(Node),
     Namespace(Namespace),
+    Tenant(TenantObject),
+    Cohort(CohortObject),
     /// One of this name or unique number that is not for us, or not any more.
     Nothing(String),
 }
@@ -40,6 +46,8 @@ impl Seen {
             Self::Item(item) => &item.uid,
             Self::Node(node) => &node.name,
             Self::Namespace(namespace) => &namespace.name,
+            Self::Tenant(tenant) => &tenant.name,
+            Self::Cohort(cohort) => &cohort.name,
             Self::Nothing(key) => key,
         }
     }
@@ -56,6 +64,8 @@ pub(super) enum Change {
     Gone(Kind, Seen),
     /// All objects of the kind were told.
     Complete(Kind),
+    /// Nobody can tell of the objects of the kind, and why.
+    Unreadable(Kind, String),
 }
 
 /// The objects that were told of so far.
@@ -64,17 +74,23 @@ pub(super) struct Watched {
     complete: BTreeSet<Kind>,
     /// What was told of a kind since its last beginning.
     there: BTreeMap<Kind, BTreeSet<String>>,
+    /// Why nothing is told of a kind.
+    pub(super) unreadable: BTreeMap<Kind, String>,
 }
 
 impl Watched {
     /// Whether everything was told once.
     pub(super) fn is_complete(&self) -> bool {
-        self.complete.len() == Kind::ALL.len()
+        self.complete.len() == Kind::WATCHED.len()
     }
 
     pub(super) fn apply(&mut self, controller: &mut Controller, change: Change, now: Nanos) {
         match change {
-            Change::Begins(kind) => drop(self.there.insert(kind, BTreeSet::new())),
+            Change::Begins(kind) => {
+                self.unreadable.remove(&kind);
+                self.there.insert(kind, BTreeSet::new());
+            }
+            Change::Unreadable(kind, problem) => drop(self.unreadable.insert(kind, problem)),
             Change::Complete(kind) => {
                 if let Some(there) = self.there.remove(&kind) {
                     controller.shown_all(kind, &there, now);
@@ -91,6 +107,8 @@ impl Watched {
                     Seen::Item(item) => controller.show_item(*item, now),
                     Seen::Node(node) => controller.show_node(node),
                     Seen::Namespace(namespace) => controller.show_namespace(namespace, now),
+                    Seen::Tenant(tenant) => controller.show_tenant(tenant, now),
+                    Seen::Cohort(cohort) => controller.show_cohort(cohort, now),
                     Seen::Nothing(key) => forget(controller, kind, &key, now),
                 }
             }
@@ -101,9 +119,12 @@ impl Watched {
 
 fn forget(controller: &mut Controller, kind: Kind, key: &str, now: Nanos) {
     match kind {
-        Kind::Pod | Kind::Job => controller.forget_item(key, now),
+        Kind::Pod | Kind::Job | Kind::JobSet => controller.forget_item(key, now),
         Kind::Node => controller.forget_node(key),
         Kind::Namespace => controller.forget_namespace(key, now),
+        Kind::Tenant => controller.forget_tenant(key, now),
+        Kind::Cohort => controller.forget_cohort(key, now),
+        Kind::Definition => {}
     }
 }
 
@@ -129,17 +150,20 @@ pub(super) fn spawn(
                 told = text;
             }
         };
-        let seen_job = |job: &RawJob, names: &ResourceNames| {
+        let seen_job = move |job: &RawJob, names: &ResourceNames| {
             let uid = job.metadata.uid.clone().unwrap_or_default();
-            Item::job(job, names).map_or(Seen::Nothing(uid), |item| Seen::Item(Box::new(item)))
+            let item = if kind == Kind::Job { Item::job(job, names) } else { Item::job_set(job, names) };
+            item.map_or(Seen::Nothing(uid), |item| Seen::Item(Box::new(item)))
         };
         match kind {
             Kind::Pod => tasks.spawn(follow::<RawPod>(client, kind, clock, changed, failed, move |pod| {
                 Seen::Item(Box::new(Item::pod(pod, &names)))
             })),
-            Kind::Job => tasks.spawn(follow::<RawJob>(client, kind, clock, changed, failed, move |job| {
-                seen_job(job, &names)
-            })),
+            Kind::Job | Kind::JobSet => {
+                tasks.spawn(follow::<RawJob>(client, kind, clock, changed, failed, move |job| {
+                    seen_job(job, &names)
+                }))
+            }
             Kind::Node => tasks.spawn(follow::<RawNode>(client, kind, clock, changed, failed, move |node| {
                 Seen::Node(Node::read(node, &names))
             })),
@@ -148,9 +172,20 @@ pub(super) fn spawn(
                     Seen::Namespace(Namespace::read(namespace, &names))
                 }))
             }
+            Kind::Tenant => {
+                tasks.spawn(follow::<RawSettings>(client, kind, clock, changed, failed, move |tenant| {
+                    Seen::Tenant(TenantObject::read(tenant, &names))
+                }))
+            }
+            Kind::Cohort => {
+                tasks.spawn(follow::<RawSettings>(client, kind, clock, changed, failed, move |cohort| {
+                    Seen::Cohort(CohortObject::read(cohort, &names))
+                }))
+            }
+            Kind::Definition => return,
         };
     };
-    Kind::ALL.into_iter().for_each(&mut start);
+    Kind::WATCHED.into_iter().for_each(&mut start);
 }
 
 /// The pauses after errors of a watch: they double with each error, and begin anew when a minute went well.
@@ -202,13 +237,31 @@ async fn follow<K>(
     mut failed: impl FnMut(&watcher::Error),
     seen: impl Fn(&K) -> Seen,
 ) where
-    K: Resource<DynamicType = kube::core::ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
+    K: Resource<DynamicType = ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
-    let api: Api<K> = Api::all_with(client, &kind.resource());
+    let api: Api<K> = Api::all_with(client.clone(), &kind.resource());
     let mut events =
         pin!(watcher(api, watcher::Config::default().timeout(WATCH_SECONDS)).backoff(Pauses::new(clock)));
     while let Some(event) = events.next().await {
         let change = match event {
+            Err(error) if kind.is_optional() && is_unknown(&error) => match absence(&client, kind).await {
+                Ok(Absence::Kind) => {
+                    if changed.send(Change::Begins(kind)).await.is_err() {
+                        return;
+                    }
+                    Change::Complete(kind)
+                }
+                Ok(Absence::Version(found)) => {
+                    let ApiResource { group, plural, version, .. } = kind.resource();
+                    Change::Unreadable(
+                        kind,
+                        format!(
+                            "{plural}.{group} has the version {found}, and this controller reads {version}: nothing more is admitted by a controller that begins, until you install one that reads that version"
+                        ),
+                    )
+                }
+                Err(_) => continue,
+            },
             Err(error) => {
                 failed(&error);
                 continue;
@@ -222,4 +275,32 @@ async fn follow<K>(
             return;
         }
     }
+}
+
+/// Why the API server does not know an optional kind.
+enum Absence {
+    /// There is no such kind.
+    Kind,
+    /// Its group has other versions, such as these.
+    Version(String),
+}
+
+/// Whether the API server does not know what was asked for.
+fn is_unknown(error: &watcher::Error) -> bool {
+    let (watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error)) = error else {
+        return false;
+    };
+    matches!(error, kube::Error::Api(status) if status.code == 404)
+}
+
+/// Finds out why the API server does not know an optional kind.
+async fn absence(client: &Client, kind: Kind) -> Result<Absence, kube::Error> {
+    let resource = kind.resource();
+    let groups = client.list_api_groups().await?.groups;
+    let Some(group) = groups.into_iter().find(|group| group.name == resource.group) else {
+        return Ok(Absence::Kind);
+    };
+    let versions: Vec<String> = group.versions.into_iter().map(|version| version.version).collect();
+    let is_ours = versions.iter().any(|version| *version == resource.version);
+    Ok(if is_ours { Absence::Kind } else { Absence::Version(versions.join(", ")) })
 }

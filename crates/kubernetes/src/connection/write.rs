@@ -1,4 +1,4 @@
-//! What is written to the API server: admissions and events.
+//! What is written to the API server: admissions, events and conditions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,8 @@ use crate::objects::Kind;
 
 /// Admissions that are written at once.
 const WRITES: usize = 32;
+/// Nanoseconds in a second.
+const SECOND: u64 = 1_000_000_000;
 /// Events that are written at once.
 const EVENTS: usize = 2;
 /// Time for one write. With the time by which the leader has to renew its lease it is shorter than the lease.
@@ -111,6 +113,30 @@ impl Worker {
                 let metadata = json!({ "uid": uid, "annotations": annotations });
                 let outcome = open(self.client.clone(), kind, &namespace, &name, metadata, &self.log).await;
                 drop(self.done.send((uid, outcome)));
+            }
+            Order::Condition { kind, name, ready } => {
+                let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &kind.resource());
+                let condition = json!({
+                    "type": "Ready",
+                    "status": if ready.is_ready { "True" } else { "False" },
+                    "reason": ready.reason,
+                    "message": ready.message,
+                    "observedGeneration": ready.generation,
+                    "lastTransitionTime": rfc3339(Nanos(self.lease.now().0 / SECOND * SECOND)),
+                });
+                let resource = kind.resource();
+                let body = Patch::Merge(json!({
+                    "apiVersion": resource.api_version,
+                    "kind": resource.kind,
+                    "status": { "conditions": [condition] },
+                }));
+                let parameters = PatchParams::default();
+                let writing = api.patch_status(&name, &parameters, &body);
+                let problem = match tokio::time::timeout(PATIENCE, writing).await {
+                    Ok(Ok(_)) | Err(_) => return,
+                    Ok(Err(error)) => one_line(&error),
+                };
+                (self.log)(&format!("the condition of {} {name} is not written: {problem}", kind.name()));
             }
             Order::Tell { kind, namespace, name, uid, is_warning, reason, text } => {
                 let about = ObjectReference {

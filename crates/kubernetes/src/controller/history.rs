@@ -6,9 +6,8 @@ use trueplane_fair::Nanos;
 
 use super::Controller;
 use super::known::Target;
-use super::place::workload_of;
 use crate::admission::Admission;
-use crate::objects::{Item, Kind};
+use crate::objects::Item;
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +35,7 @@ impl Controller {
         self.set_tenants(since);
         let mut everything: Vec<String> = self.items.keys().cloned().collect();
         // Jobs first: pods of a job that holds what they need hold nothing by themselves.
-        everything.sort_unstable_by_key(|uid| (self.items[uid].item.kind != Kind::Job, uid.clone()));
+        everything.sort_unstable_by_key(|uid| (!self.items[uid].item.kind.is_job(), uid.clone()));
         self.place_foreign(&everything, since);
         self.is_capacity_old = true;
         self.set_capacity(since);
@@ -50,8 +49,9 @@ impl Controller {
                 Event::Start { has_ended: true } if item.ended.is_some_and(|end| end > since) => {
                     let number = self.number(Target::Item(uid.clone()));
                     self.targets.remove(&number);
+                    let workload = self.workload_of(&item, tenant);
                     if let Some(admission) = &mut self.admission
-                        && admission.adopt(number, workload_of(&item, tenant), time.max(since))
+                        && admission.adopt(number, workload, time.max(since))
                     {
                         ended.insert(uid, number);
                     }

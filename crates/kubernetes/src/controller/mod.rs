@@ -1,11 +1,12 @@
 //! What the cluster is, and what to do about it: decides by what it is shown, and says what to write. It connects to nothing.
 //!
-//! Everything is shown to it: pods, jobs, nodes and namespaces, and whether it leads. While it leads, it counts what tenants hold and who is
+//! Everything is shown to it: pods, jobs, nodes, namespaces, tenants and cohorts, and whether it leads. While it leads, it counts what tenants hold and who is
 //! next ([`Admission`]), and its [`work`](Controller::work) are orders for whoever has a connection.
 //!
 //! What counts as held by a tenant: its pods that were admitted, and those that run although they never were held. Pods of namespaces without a
 //! tenant, and those that belong to a node or a DaemonSet, are taken off the capacity.
 
+mod conditions;
 mod counters;
 mod history;
 mod known;
@@ -13,6 +14,7 @@ mod order;
 mod place;
 mod status;
 mod tell;
+mod tenants;
 mod told;
 mod work;
 
@@ -20,8 +22,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use trueplane_fair::{Memory, Nanos};
 
-use crate::admission::{Admission, Saved, SavedError, TenantSettings};
-use crate::objects::{Item, Kind, Namespace, Node};
+use crate::admission::{Admission, Saved, SavedError};
+use crate::objects::{CohortObject, Item, Kind, Namespace, Node, TenantObject};
 use crate::resources::ResourceNames;
 pub use counters::Counters;
 use known::{Group, Known, Standing, Target};
@@ -47,6 +49,10 @@ pub struct Controller {
     /// While it leads.
     admission: Option<Admission>,
     namespaces: BTreeMap<String, Namespace>,
+    tenants: BTreeMap<String, TenantObject>,
+    cohorts: BTreeMap<String, CohortObject>,
+    /// When a condition was last ordered to be written, by kind and name.
+    conditions: HashMap<(Kind, String), Nanos>,
     nodes: BTreeMap<String, Node>,
     items: HashMap<String, Known>,
     /// The unique numbers of pods by that of their job.
@@ -77,6 +83,9 @@ impl Controller {
             policy,
             admission: None,
             namespaces: BTreeMap::new(),
+            tenants: BTreeMap::new(),
+            cohorts: BTreeMap::new(),
+            conditions: HashMap::new(),
             nodes: BTreeMap::new(),
             items: HashMap::new(),
             pods_of_job: HashMap::new(),
@@ -142,6 +151,7 @@ impl Controller {
         self.orders.clear();
         self.retries.clear();
         self.told = Told::default();
+        self.conditions.clear();
         self.admitted.clear();
         self.items.values_mut().for_each(|known| known.standing = Standing::Nothing);
     }
@@ -154,45 +164,7 @@ impl Controller {
     /// Time has passed: tenants without a namespace go as soon as they have no workloads.
     pub fn tick(&mut self, now: Nanos) {
         self.set_tenants(now);
-    }
-
-    /// The namespace is so from `now` on.
-    pub fn show_namespace(&mut self, mut namespace: Namespace, now: Nanos) {
-        let name = namespace.name.clone();
-        // What cannot be read does not change what was said before.
-        if let (Some(_), Some(before)) = (&namespace.problem, self.namespaces.get(&name)) {
-            namespace.weight = namespace.weight.or(before.weight);
-            namespace.limits = namespace.limits.or_else(|| before.limits.clone());
-        }
-        if self.namespaces.get(&name) == Some(&namespace) {
-            return;
-        }
-        let before = self.namespaces.insert(name.clone(), namespace).and_then(|before| before.tenant);
-        self.tell_of_namespace(&name, now);
-        self.namespace_changed(&name, before.as_deref(), now);
-    }
-
-    /// The namespace is gone.
-    pub fn forget_namespace(&mut self, name: &str, now: Nanos) {
-        if let Some(before) = self.namespaces.remove(name) {
-            self.namespace_changed(name, before.tenant.as_deref(), now);
-        }
-    }
-
-    fn namespace_changed(&mut self, name: &str, tenant_before: Option<&str>, now: Nanos) {
-        let tenant = self.namespaces.get(name).and_then(|namespace| namespace.tenant.clone());
-        self.set_tenants(now);
-        if tenant.as_deref() != tenant_before {
-            let is_there = |known: &&Known| known.item.namespace == name;
-            let mut moved: Vec<String> =
-                self.items.values().filter(is_there).map(|known| known.item.uid.clone()).collect();
-            moved.sort_unstable();
-            for uid in moved {
-                self.tell_of_item(&uid, now);
-                self.place(&uid, now);
-            }
-            self.set_tenants(now);
-        }
+        self.tell_conditions(now);
     }
 
     /// The node is so from `now` on.
@@ -271,7 +243,7 @@ impl Controller {
         self.leave(uid, now);
         self.unindex(uid);
         if let Some(known) = self.items.remove(uid)
-            && known.item.kind == Kind::Job
+            && known.item.kind.is_job()
         {
             self.place_pods_of(uid, now);
         }
@@ -291,47 +263,23 @@ impl Controller {
                     self.nodes.keys().filter(|name| !there.contains(*name)).cloned().collect();
                 gone.iter().for_each(|name| self.forget_node(name));
             }
-            Kind::Pod | Kind::Job => {
+            Kind::Tenant => {
+                let gone: Vec<String> =
+                    self.tenants.keys().filter(|name| !there.contains(*name)).cloned().collect();
+                gone.iter().for_each(|name| self.forget_tenant(name, now));
+            }
+            Kind::Cohort => {
+                let gone: Vec<String> =
+                    self.cohorts.keys().filter(|name| !there.contains(*name)).cloned().collect();
+                gone.iter().for_each(|name| self.forget_cohort(name, now));
+            }
+            Kind::Definition => {}
+            Kind::Pod | Kind::Job | Kind::JobSet => {
                 let is_gone = |known: &&Known| known.item.kind == kind && !there.contains(&known.item.uid);
                 let gone: BTreeSet<String> =
                     self.items.values().filter(is_gone).map(|known| known.item.uid.clone()).collect();
                 gone.iter().for_each(|uid| self.forget_item(uid, now));
             }
-        }
-    }
-
-    /// Tells the tenants and their settings, as far as namespaces give them. A tenant without a namespace goes as soon as it has no workloads.
-    fn set_tenants(&mut self, now: Nanos) {
-        let Some(admission) = &mut self.admission else { return };
-        let resources = self.policy.resources.names().len();
-        let mut wanted: BTreeMap<&str, TenantSettings> = BTreeMap::new();
-        let mut weighed = BTreeSet::new();
-        for namespace in self.namespaces.values() {
-            let Some(tenant) = namespace.tenant.as_deref() else { continue };
-            let settings = wanted.entry(tenant).or_insert_with(|| TenantSettings::usual(resources));
-            // The first namespace by name that says something has the last word.
-            if let Some(weight) = namespace.weight
-                && weighed.insert((tenant, "weight"))
-            {
-                settings.weight = weight;
-            }
-            if let Some(limits) = &namespace.limits
-                && weighed.insert((tenant, "limits"))
-            {
-                settings.limits.clone_from(limits);
-            }
-        }
-        for (tenant, settings) in &wanted {
-            if admission.settings(tenant) != Some(settings)
-                && admission.set_tenant(tenant, settings.clone(), now).is_err()
-            {
-                self.counters.problems += 1;
-            }
-        }
-        let gone: Vec<String> =
-            admission.tenants().filter(|name| !wanted.contains_key(name)).map(str::to_owned).collect();
-        for name in gone {
-            admission.remove_tenant(&name, now);
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use trueplane_fair::Nanos;
 
-use crate::objects::Kind;
+use crate::objects::{Kind, Ready};
 
 /// Something to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,15 @@ pub enum Order {
         reason: &'static str,
         /// The sentence.
         text: String,
+    },
+    /// Write the condition of a tenant or a cohort.
+    Condition {
+        /// Tenant or cohort.
+        kind: Kind,
+        /// Its name.
+        name: String,
+        /// The condition.
+        ready: Ready,
     },
 }
 

@@ -4,8 +4,8 @@ use trueplane_fair::Nanos;
 
 use super::Controller;
 use super::known::{Opening, Standing, Target};
-use crate::admission::Workload;
-use crate::objects::{Item, Kind};
+use crate::admission::{MOST_AMOUNT, Workload};
+use crate::objects::Item;
 
 /// The state of a group.
 struct GroupState {
@@ -66,7 +66,7 @@ impl Controller {
         let stays = match (self.role(&item, &standing), &standing) {
             (Role::Nothing, Standing::Nothing) => true,
             (Role::Foreign(node), Standing::Foreign { node: before, needs }) => {
-                node == *before && *needs == item.needs
+                node == *before && *needs == self.needs_of(&item)
             }
             // The API server does not know yet that it was opened.
             (Role::Waits(tenant), Standing::Holds { workload, opening: Some(_) }) => {
@@ -90,7 +90,7 @@ impl Controller {
         if !stays {
             self.move_to_role(uid, &item, &standing, now);
         }
-        if item.kind == Kind::Job {
+        if item.kind.is_job() {
             self.place_pods_of(uid, now);
         }
     }
@@ -102,10 +102,10 @@ impl Controller {
         match role {
             Role::Nothing => {}
             Role::Foreign(node) => {
-                let resources = item.needs.len();
-                let sum = self.foreign.entry(node.clone()).or_insert_with(|| vec![0; resources]);
-                sum.iter_mut().zip(&item.needs).for_each(|(sum, needs)| *sum = sum.saturating_add(*needs));
-                self.stand(uid, Standing::Foreign { node, needs: item.needs.clone() });
+                let needs = self.needs_of(item);
+                let sum = self.foreign.entry(node.clone()).or_insert_with(|| vec![0; needs.len()]);
+                sum.iter_mut().zip(&needs).for_each(|(sum, needs)| *sum = sum.saturating_add(*needs));
+                self.stand(uid, Standing::Foreign { node, needs });
                 self.is_capacity_old = true;
             }
             Role::Waits(tenant) => self.wait(uid, item, tenant, now),
@@ -153,7 +153,7 @@ impl Controller {
         }
         let workload = self.number(Target::Item(uid.to_owned()));
         self.stand(uid, Standing::Waits { workload });
-        let submitted = workload_of(item, tenant);
+        let submitted = self.workload_of(item, tenant);
         if let Some(admission) = &mut self.admission
             && !admission.submit(workload, submitted, now)
         {
@@ -200,8 +200,9 @@ impl Controller {
     /// It holds what it needs from `now` on.
     pub(super) fn adopt(&mut self, uid: &str, item: &Item, tenant: String, now: Nanos) {
         let workload = self.number(Target::Item(uid.to_owned()));
+        let adopted = self.workload_of(item, tenant);
         let Some(admission) = &mut self.admission else { return };
-        if admission.adopt(workload, workload_of(item, tenant), now) {
+        if admission.adopt(workload, adopted, now) {
             self.stand(uid, Standing::Holds { workload, opening: None });
         } else {
             self.targets.remove(&workload);
@@ -314,6 +315,22 @@ impl Controller {
         number
     }
 
+    /// What a pod or a job is for the admission.
+    pub(super) fn workload_of(&self, item: &Item, tenant: String) -> Workload {
+        let needs = self.needs_of(item).iter().map(|&amount| amount.min(MOST_AMOUNT)).collect();
+        let (priority, created) = (item.priority, item.created);
+        let kind = item.kind.name();
+        Workload { tenant, needs, priority, created, name: format!("{kind} {}", item.full_name()) }
+    }
+
+    /// Amounts that it needs: those of the flavor for which it asks, and once it has a node, of the flavor of the node.
+    fn needs_of(&self, item: &Item) -> Vec<u64> {
+        match item.node.as_ref().and_then(|node| self.nodes.get(node)) {
+            Some(node) => self.policy.resources.moved(&item.needs, node.flavor),
+            None => item.needs.clone(),
+        }
+    }
+
     fn is_of(&self, workload: u64, tenant: &str) -> bool {
         let workload = self.admission.as_ref().and_then(|admission| admission.workload(workload));
         workload.is_some_and(|workload| workload.tenant == tenant)
@@ -322,16 +339,8 @@ impl Controller {
     /// Whether the workload still is what the item is now.
     fn has_not_changed(&self, workload: u64, item: &Item) -> bool {
         let workload = self.admission.as_ref().and_then(|admission| admission.workload(workload));
-        workload.is_some_and(|workload| *workload == workload_of(item, workload.tenant.clone()))
+        workload.is_some_and(|workload| *workload == self.workload_of(item, workload.tenant.clone()))
     }
-}
-
-/// What a pod or a job is for the admission.
-pub(super) fn workload_of(item: &Item, tenant: String) -> Workload {
-    let needs = item.needs.iter().map(|&amount| amount.min(crate::admission::MOST_AMOUNT)).collect();
-    let (priority, created) = (item.priority, item.created);
-    let kind = item.kind.name();
-    Workload { tenant, needs, priority, created, name: format!("{kind} {}", item.full_name()) }
 }
 
 /// What a whole group is for the admission: the sum of its pods. It has come when the last of them has.

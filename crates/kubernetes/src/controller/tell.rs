@@ -4,6 +4,7 @@ use trueplane_fair::Nanos;
 use trueplane_fair::span::Span;
 use trueplane_units::Value as _;
 
+use super::conditions::lost;
 use super::known::{Known, Target};
 use super::order::Order;
 use super::{Controller, Policy};
@@ -57,7 +58,15 @@ impl Controller {
     }
 
     /// Tells that something is wrong with an object, once. Only the process that leads says so.
-    fn warn(&mut self, kind: Kind, namespace: &str, name: &str, uid: &str, problem: &str, now: Nanos) {
+    pub(super) fn warn(
+        &mut self,
+        kind: Kind,
+        namespace: &str,
+        name: &str,
+        uid: &str,
+        problem: &str,
+        now: Nanos,
+    ) {
         let about = if uid.is_empty() { name } else { uid };
         let has_room = self.orders.len() < MOST_WARNINGS;
         if !self.leads() || !has_room || !self.told.is_news(about, problem, now) {
@@ -167,6 +176,34 @@ impl Policy {
             Why::Limit { resource, limit } => {
                 format!("waits, as {tenant} may hold at most {}", amount(*resource, *limit))
             }
+            Why::Quota { over, needed } => {
+                let left = resources.show(over.resource, over.left);
+                let needed = amount(over.resource, *needed);
+                match &over.cohort {
+                    None => format!("waits: needs {needed}, and {left} are left of the quota of {tenant}"),
+                    Some(cohort) => {
+                        format!("waits: needs {needed}, and the cohort {cohort} has {left} left for {tenant}")
+                    }
+                }
+            }
+            Why::Claimed { resource, tenant: owner } => {
+                let name = &resources.names()[*resource];
+                format!("waits, as it would borrow {name}, and {owner} waits for what is its own")
+            }
+            Why::LargerThanQuota { over, needed } => {
+                let most = resources.show(over.resource, over.left);
+                let needed = amount(over.resource, *needed);
+                format!(
+                    "needs {needed}, and {tenant} may have at most {most} by its quota and what it may borrow"
+                )
+            }
+            Why::OnHold => format!("waits, as {tenant} is on hold or what is set for it is not valid"),
+            Why::Cohort { name } => lost(name),
+            Why::Overdue { tenant: other } => {
+                format!(
+                    "waits, as a workload of {other} has waited for longer than it has to and is before all others"
+                )
+            }
             Why::Turn { before } => {
                 let shown: Vec<&str> = before.iter().take(3).map(String::as_str).collect();
                 let more = before.len() - shown.len();
@@ -208,6 +245,12 @@ fn kind_of(why: &Why) -> &'static str {
         Why::LargerThanLimit { .. } => "larger than the limit",
         Why::Tenant { .. } => "tenant",
         Why::Limit { .. } => "limit",
+        Why::Quota { .. } => "quota",
+        Why::LargerThanQuota { .. } => "larger than the quota",
+        Why::Claimed { .. } => "claimed",
+        Why::OnHold => "on hold",
+        Why::Cohort { .. } => "cohort",
+        Why::Overdue { .. } => "overdue",
         Why::Turn { .. } => "turn",
         Why::Room { .. } => "room",
         Why::Nothing => "nothing",

@@ -1,11 +1,12 @@
-use std::collections::{BTreeMap, BTreeSet};
+mod restarts;
 
-use proptest::prelude::*;
+use std::collections::BTreeMap;
+
 use trueplane_fair::{Memory, Nanos};
 
 use super::{Controller, Order, Outcome, Policy};
 use crate::admission::Saved;
-use crate::objects::{Item, Kind, Namespace, Node};
+use crate::objects::{CohortObject, Item, Kind, Namespace, Node, TenantObject};
 use crate::resources::ResourceNames;
 
 const SECOND: u64 = 1_000_000_000;
@@ -28,7 +29,7 @@ fn namespace(name: &str, tenant: Option<&str>) -> Namespace {
 }
 
 fn node(name: &str, cores: u64) -> Node {
-    Node { name: name.to_owned(), is_usable: true, amounts: vec![cores * 1000] }
+    Node { name: name.to_owned(), is_usable: true, amounts: vec![cores * 1000], flavor: 0 }
 }
 
 fn pod(namespace: &str, name: &str, cores: u64, created: u64) -> Item {
@@ -59,6 +60,8 @@ struct Cluster {
     controller: Controller,
     namespaces: Vec<Namespace>,
     nodes: Vec<Node>,
+    tenants: Vec<TenantObject>,
+    cohorts: Vec<CohortObject>,
     items: BTreeMap<String, Item>,
     /// What was opened, in the order in which it was.
     opened: Vec<String>,
@@ -74,6 +77,8 @@ impl Cluster {
             controller: Controller::new(policy()),
             namespaces,
             nodes: vec![node("one", 10)],
+            tenants: Vec::new(),
+            cohorts: Vec::new(),
             items: BTreeMap::new(),
             opened: Vec::new(),
             saved: None,
@@ -87,6 +92,8 @@ impl Cluster {
         self.controller = Controller::new(policy());
         self.namespaces.iter().for_each(|one| self.controller.show_namespace(one.clone(), at(now)));
         self.nodes.iter().for_each(|one| self.controller.show_node(one.clone()));
+        self.tenants.iter().for_each(|one| self.controller.show_tenant(one.clone(), at(now)));
+        self.cohorts.iter().for_each(|one| self.controller.show_cohort(one.clone(), at(now)));
         self.items.values().for_each(|one| self.controller.show_item(one.clone(), at(now)));
         self.controller.lead(self.saved.as_ref(), at(now)).unwrap();
     }
@@ -102,6 +109,7 @@ impl Cluster {
         for order in self.controller.work(at(now)) {
             match order {
                 Order::Tell { name, text, .. } => told.push(format!("{name}: {text}")),
+                Order::Condition { name, ready, .. } => told.push(format!("{name}: {}", ready.reason)),
                 Order::Open { namespace, name, uid, at: admitted, with_group, .. } => {
                     self.opened.push(format!("{namespace}/{name}"));
                     let mut item = self.items[&uid].clone();
@@ -415,75 +423,40 @@ fn the_pods_of_a_job_that_is_suspended_again_count_until_they_end() {
     assert_eq!((&*status.held[0], status.tenants[0].waiting), ("3", 1));
 }
 
-/// Something that happens to a cluster.
-#[derive(Clone, Debug)]
-enum Step {
-    /// A pod of a tenant comes, which needs so many cores.
-    Come(u8, u64),
-    /// The oldest pod that runs, or another, ends.
-    End(u8),
-    /// Time passes.
-    Pass(u64),
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        3 => (0u8..3, 1u64..6).prop_map(|(tenant, cores)| Step::Come(tenant, cores)),
-        2 => (0u8..8).prop_map(Step::End),
-        1 => (1u64..60).prop_map(Step::Pass),
-    ];
-    prop::collection::vec(step, 1..60)
-}
-
-/// Runs the steps; before those of `restarts` the process is killed, and before those of `saves` the state was saved.
-fn run(steps: &[Step], restarts: &BTreeSet<usize>, saves: &BTreeSet<usize>) -> Vec<String> {
-    let mut cluster = Cluster::new();
-    cluster.namespaces.push(namespace("c", Some("c")));
-    cluster.saved = cluster.controller.save(at(0));
-    cluster.restart(0);
-    let mut now = 1;
-    for (place, step) in steps.iter().enumerate() {
-        if saves.contains(&place) {
-            cluster.saved = cluster.controller.save(at(now));
-        }
-        if restarts.contains(&place) {
-            cluster.restart(now);
-        }
-        match step {
-            Step::Come(tenant, cores) => {
-                let tenant = ["a", "b", "c"][usize::from(*tenant)];
-                cluster.show(pod(tenant, &format!("{place}"), *cores, now), now);
-            }
-            Step::End(nth) => {
-                let runs = |item: &&Item| !item.is_held && !item.is_over;
-                let running: Vec<String> =
-                    cluster.items.values().filter(runs).map(|item| item.uid.clone()).collect();
-                if !running.is_empty() {
-                    let uid = running[usize::from(*nth) % running.len()].clone();
-                    cluster.end(&uid, now);
-                }
-            }
-            Step::Pass(time) => now += time,
-        }
-        cluster.work(now);
-        now += 1;
+/// Pods that ask for a flavor count there, and a pod without a wish counts where it has come to run.
+#[test]
+fn flavors_count_by_themselves() {
+    let resources = ResourceNames::new(vec!["cpu".to_owned()]).unwrap();
+    let resources = resources.with_flavors("fast:speed=high".parse().unwrap()).unwrap();
+    let mut controller = Controller::new(Policy { resources, ..policy() });
+    let node = |name: &str, amounts: [u64; 2], flavor| Node {
+        name: name.to_owned(),
+        is_usable: true,
+        amounts: amounts.to_vec(),
+        flavor,
+    };
+    controller.show_node(node("slow", [2000, 0], 0));
+    controller.show_node(node("fast", [0, 3000], 1));
+    controller.show_namespace(namespace("a", Some("a")), at(0));
+    let item = |name: &str, needs: [u64; 2]| Item { needs: needs.to_vec(), ..pod("a", name, 0, 0) };
+    for name in ["any 1", "any 2", "any 3"] {
+        controller.show_item(item(name, [1000, 0]), at(0));
     }
-    cluster.opened
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    /// Whenever the process is killed, and however old its state is then, the next one goes on as if nothing had happened: the same pods are opened in
-    /// the same order.
-    #[test]
-    fn restarts_change_nothing(
-        steps in steps(),
-        restarts in prop::collection::btree_set(0usize..60, 0..6),
-        saves in prop::collection::btree_set(0usize..60, 0..10),
-    ) {
-        let without = run(&steps, &BTreeSet::new(), &BTreeSet::new());
-        let with = run(&steps, &restarts, &saves);
-        prop_assert_eq!(without, with);
-    }
+    controller.show_item(item("fast 1", [0, 2000]), at(0));
+    controller.lead(None, at(1)).unwrap();
+    let opened = |controller: &mut Controller, now| -> Vec<String> {
+        let orders = controller.work(at(now)).into_iter();
+        orders
+            .filter_map(|order| if let Order::Open { name, .. } = order { Some(name) } else { None })
+            .collect()
+    };
+    assert_eq!(opened(&mut controller, 1), ["any 1", "any 2"]);
+    // The next one of the tenant needs a slow node, and no other tenant waits: one tenant has one queue.
+    assert_eq!(controller.status(at(1)).held, ["2", "0"]);
+    let open = Item { is_held: false, admitted: Some(at(1)), ..item("any 1", [1000, 0]) };
+    controller.show_item(open.clone(), at(2));
+    controller.show_item(Item { node: Some("fast".to_owned()), started: Some(at(2)), ..open }, at(2));
+    assert_eq!(opened(&mut controller, 3), ["any 3", "fast 1"]);
+    assert_eq!(controller.status(at(3)).held, ["2", "3"]);
+    assert_eq!(controller.status(at(3)).resources, ["cpu", "fast:cpu"]);
 }

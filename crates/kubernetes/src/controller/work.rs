@@ -5,7 +5,6 @@ use trueplane_fair::Nanos;
 use super::Controller;
 use super::known::{Opening, Standing, Target};
 use super::order::{Order, Outcome};
-use super::place::workload_of;
 use crate::objects::Item;
 
 /// The first pause before a write is tried again; it doubles with every failure.
@@ -107,7 +106,7 @@ impl Controller {
                 let mut parts = Vec::new();
                 for uid in &members {
                     let Some(known) = self.items.get(uid) else { continue };
-                    let workload = workload_of(&known.item, tenant.clone());
+                    let workload = self.workload_of(&known.item, tenant.clone());
                     parts.push((uid.clone(), self.number(Target::Item(uid.clone())), workload));
                 }
                 let split = parts.iter().map(|(_, number, workload)| (*number, workload.clone())).collect();

@@ -2,6 +2,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::admission::{CohortSettings, Quota};
+use crate::names::JOB;
 
 fn resources() -> ResourceNames {
     ResourceNames::new(vec!["cpu".to_owned(), "memory".to_owned()]).unwrap()
@@ -87,6 +89,85 @@ fn what_is_wrong_is_said_and_the_rest_is_read() {
     assert!(pod(&deleted).is_over);
 }
 
+#[test]
+fn tenants_and_cohorts_are_read() {
+    let resources = resources().with_flavors("fast:speed=high".parse().unwrap()).unwrap();
+    let tenant = |spec: Value| {
+        let raw = json!({
+            "metadata": { "name": "t", "generation": 4 }, "spec": spec,
+            "status": { "conditions": [
+                { "type": "Other", "status": "True" },
+                { "type": "Ready", "status": "False", "reason": "R", "message": "M", "observedGeneration": 3 },
+            ] },
+        });
+        TenantObject::read(&serde_json::from_value(raw).unwrap(), &resources)
+    };
+    let read = tenant(json!({
+        "weight": 3, "cohort": "c", "longestWait": "4h", "hold": true,
+        "quotas": [
+            { "resource": "cpu", "nominal": 2, "borrowingLimit": "500m" },
+            { "resource": "memory", "flavor": "fast", "nominal": "1Gi", "lendingLimit": "0" },
+        ],
+    }));
+    let quotas = vec![
+        Some(Quota { nominal: 2000, borrowing_limit: Some(500), lending_limit: None }),
+        None,
+        None,
+        Some(Quota { nominal: 1 << 20, borrowing_limit: None, lending_limit: Some(0) }),
+    ];
+    let expected = TenantSpec {
+        weight: 3,
+        quotas: CohortSettings { parent: Some("c".to_owned()), quotas },
+        longest_wait: Some(Nanos(4 * 3_600_000_000_000)),
+        is_on_hold: true,
+    };
+    assert_eq!(read.spec, Ok(expected));
+    let ready = Ready { is_ready: false, reason: "R".to_owned(), message: "M".to_owned(), generation: 3 };
+    assert_eq!((read.name.as_str(), read.generation, read.ready), ("t", 4, Some(ready)));
+    let wrong = |spec: Value, part: &str| {
+        let problem = tenant(spec).spec.unwrap_err();
+        assert!(problem.contains(part), "{problem}");
+    };
+    wrong(json!({ "weight": 0 }), "weight: expected 1 to 65536, got 0");
+    wrong(json!({ "weight": -3 }), "weight: expected 1 to 65536, got -3");
+    wrong(json!({ "cohort": "" }), "cohort: expected a name");
+    wrong(json!({ "parent": "c" }), "unknown field `parent`");
+    wrong(json!({ "longestWait": "soon" }), "longestWait: expected");
+    wrong(json!({ "quotas": [{ "resource": "cpu", "nominal": "-2" }] }), "as nominal, got \"-2\"");
+    wrong(json!({ "quotas": [{ "resource": "cpu", "flavor": "slow" }] }), "got slow:cpu");
+    wrong(json!({ "quotas": [{ "resource": "cpu" }, { "resource": "cpu" }] }), "got two for cpu");
+    let cohort = json!({ "metadata": { "name": "c" }, "spec": { "parent": "p" } });
+    let cohort = CohortObject::read(&serde_json::from_value(cohort).unwrap(), &resources);
+    assert_eq!(cohort.spec, Ok(CohortSettings { parent: Some("p".to_owned()), quotas: vec![None; 4] }));
+}
+
+#[test]
+fn a_set_of_jobs_needs_what_all_of_its_pods_need() {
+    let job = |replicas: Value, parallelism: u32, speed: &str| {
+        let pod = json!({
+            "nodeSelector": { "speed": speed },
+            "containers": [{ "resources": { "requests": { "cpu": "1", "memory": "1Ki" } } }],
+        });
+        json!({ "replicas": replicas, "template": { "spec": { "parallelism": parallelism, "template": { "spec": pod } } } })
+    };
+    let set = json!({
+        "metadata": { "name": "s", "labels": { JOB: "true" }, "creationTimestamp": "2026-01-01T00:00:00Z" },
+        "spec": { "replicatedJobs": [job(json!(null), 1, "low"), job(json!(3), 2, "high")] },
+    });
+    let set: RawJob = serde_json::from_value(set).unwrap();
+    let flavored = resources().with_flavors("fast:speed=high".parse().unwrap()).unwrap();
+    let read = Item::job_set(&set, &flavored).unwrap();
+    assert_eq!(read.needs, [1000, 1, 6000, 6]);
+    assert_eq!((read.kind, read.started), (Kind::JobSet, Some(read.created)));
+    assert!(Item::job(&set, &flavored).is_some());
+    // A job of a set is the business of the set.
+    let mut part = set;
+    let owner =
+        json!({ "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "s", "uid": "s" });
+    part.metadata.owner_references = Some(vec![serde_json::from_value(owner).unwrap()]);
+    assert!(Item::job(&part, &flavored).is_none());
+}
+
 /// Anything under the names that are read.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -126,6 +207,13 @@ fn anything() -> impl Strategy<Value = Value> {
         Just("terminated"),
         Just("finishedAt"),
         Just("suspend"),
+        Just("replicatedJobs"),
+        Just("replicas"),
+        Just("nodeSelector"),
+        Just("quotas"),
+        Just("nominal"),
+        Just("weight"),
+        Just("longestWait"),
     ];
     leaf.prop_recursive(5, 40, 6, move |inner| {
         prop_oneof![
@@ -148,6 +236,9 @@ proptest! {
         let raw: RawPod = serde_json::from_value(object).unwrap();
         Item::pod(&raw, &resources());
         Item::job(&raw, &resources());
+        Item::job_set(&raw, &resources());
+        TenantObject::read(&raw, &resources());
+        CohortObject::read(&raw, &resources());
         Node::read(&raw, &resources());
         Namespace::read(&raw, &resources());
     }

@@ -3,6 +3,7 @@
 mod faults;
 mod replicas;
 mod server;
+mod settings;
 mod usual;
 
 use std::time::Duration;

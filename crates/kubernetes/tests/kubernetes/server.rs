@@ -48,6 +48,10 @@ struct Store {
     broken: Vec<String>,
     next_uid: u64,
     watches: u64,
+    /// The versions of our own kinds that are known.
+    versions: Vec<&'static str>,
+    /// Whether sets of jobs are known.
+    has_job_sets: bool,
 }
 
 /// A handle on the server; all of its copies are the same one.
@@ -131,6 +135,18 @@ impl Server {
         self.with(|store| change(&mut store.faults));
     }
 
+    /// Our own kinds are known in these versions.
+    pub(crate) fn install(&self, versions: &[&'static str]) {
+        self.with(|store| store.versions = versions.to_vec());
+        self.cut_watches(true);
+    }
+
+    /// Sets of jobs are known.
+    pub(crate) fn install_job_sets(&self) {
+        self.with(|store| store.has_job_sets = true);
+        self.cut_watches(true);
+    }
+
     /// Ends all watches; those who watch have to begin again. The history before is forgotten if `forget`.
     pub(crate) fn cut_watches(&self, forget: bool) {
         self.with(|store| {
@@ -194,6 +210,11 @@ impl Store {
     fn patch(&mut self, place: &Place, patch: &Value) -> Result<Value, StatusCode> {
         let Some(found) = self.objects.get(place) else { return Err(StatusCode::NOT_FOUND) };
         let mut object = found.clone();
+        if matches!(place.0.as_str(), "tenants" | "cohorts") {
+            object["status"] = patch["status"].clone();
+            self.write(place.clone(), object.clone());
+            return Ok(object);
+        }
         if patch["metadata"]["uid"] != object["metadata"]["uid"] {
             return Err(StatusCode::CONFLICT);
         }
@@ -265,7 +286,21 @@ impl Server {
         if self.with(|store| store.faults.is_away) {
             return Err(std::io::Error::other("the server is away"));
         }
+        if head.uri.path() == "/apis" {
+            return Ok(self.groups());
+        }
         let place = place(head.uri.path());
+        if head.uri.path().starts_with("/apis/jobset.x-k8s.io/") && !self.with(|store| store.has_job_sets) {
+            return Ok(failure(StatusCode::NOT_FOUND));
+        }
+        if head.uri.path().starts_with("/apis/trueplane.dev/") {
+            let is_known = self.with(|store| {
+                store.versions.iter().any(|version| head.uri.path().split('/').nth(3) == Some(version))
+            });
+            if !is_known {
+                return Ok(failure(StatusCode::NOT_FOUND));
+            }
+        }
         let text = head.uri.query().unwrap_or("");
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         Ok(match head.method {
@@ -284,6 +319,15 @@ impl Server {
             Method::POST | Method::PUT => self.store(place, head.method == Method::POST, value),
             _ => failure(StatusCode::METHOD_NOT_ALLOWED),
         })
+    }
+
+    /// The groups of the API: ours, if it is known.
+    fn groups(&self) -> Answer {
+        let version = |version: &&str| json!({ "groupVersion": format!("trueplane.dev/{version}"), "version": version });
+        let versions: Vec<Value> = self.with(|store| store.versions.iter().map(version).collect());
+        let group = json!({ "name": "trueplane.dev", "versions": versions });
+        let groups: Vec<Value> = if versions.is_empty() { Vec::new() } else { vec![group] };
+        answer(StatusCode::OK, &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": groups }))
     }
 
     fn patch(&self, place: &Place, patch: &Value) -> Result<Answer, std::io::Error> {

@@ -1,7 +1,7 @@
 //! What happens when nothing fails.
 
 use serde_json::json;
-use trueplane_kubernetes::names::{GATE, GROUP, GROUP_SIZE, JOB, LIMITS, WEIGHT};
+use trueplane_kubernetes::names::{GATE, GROUP, GROUP_SIZE, JOB, JOB_SET, LIMITS, WEIGHT};
 
 use super::{Running, Server, cluster, drain, namespace, node, pod, pods, until};
 
@@ -91,5 +91,46 @@ async fn nodes_and_namespaces_come_and_go() {
         server.opened()[0].split_once('/').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     server.delete("pods", &namespace, &name);
     until(&server, "all are open", || server.opened().len() == 4).await;
+    running.stop().await;
+}
+
+/// A set of jobs goes as a whole, and its pods pass without a turn of their own.
+#[tokio::test]
+async fn a_set_of_jobs_goes_as_a_whole() {
+    let server = cluster();
+    server.install_job_sets();
+    let running = Running::start(&server, "one");
+    pods(&server, 0..2);
+    until(&server, "the pods are opened", || server.opened().len() == 2).await;
+    let template = json!({ "spec": { "containers": [{ "resources": { "requests": { "cpu": "500m" } } }] } });
+    let job = |name: &str, replicas: u32, parallelism: u32| json!({ "name": name, "replicas": replicas, "template": { "spec": { "parallelism": parallelism, "template": template } } });
+    let set = |name: &str, jobs: serde_json::Value| {
+        json!({
+            "metadata": { "name": name, "namespace": "b", "uid": name, "labels": { JOB: "true" }, "creationTimestamp": "2026-01-01T00:00:00Z" },
+            "spec": { "suspend": true, "replicatedJobs": jobs },
+        })
+    };
+    server.put("jobsets", set("large", json!([job("leader", 1, 1), job("workers", 2, 2)])));
+    until(&server, "why it waits is told", || {
+        server.told().iter().any(|text| text.contains("needs 2.5 of cpu, and 2 are free"))
+    })
+    .await;
+    server.delete("jobsets", "b", "large");
+    server.put("jobsets", set("fits", json!([job("workers", 2, 2)])));
+    until(&server, "it runs", || server.opened().len() == 3).await;
+    assert_eq!(server.get("jobsets", "b", "fits").unwrap()["spec"]["suspend"], false);
+    // Its job belongs to it, and so do the pods of the job.
+    let mut worker = pod("b", "worker", 1);
+    worker["metadata"]["labels"] = json!({ JOB_SET: "fits" });
+    worker["metadata"]["ownerReferences"] = json!([{ "apiVersion": "batch/v1", "kind": "Job", "name": "workers", "uid": "w", "controller": true }]);
+    worker["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("0");
+    server.put("pods", worker);
+    server.put("pods", pod("a", "late", 1));
+    until(&server, "its pod passes", || server.opened().len() == 4).await;
+    assert_eq!(server.opened()[3], "b/worker");
+    let mut over = server.get("jobsets", "b", "fits").unwrap();
+    over["status"] = json!({ "terminalState": "Completed", "conditions": [{ "type": "Completed", "status": "True", "lastTransitionTime": "2026-01-01T00:10:00Z" }] });
+    server.put("jobsets", over);
+    until(&server, "its room is free", || server.opened().len() == 5).await;
     running.stop().await;
 }

@@ -11,7 +11,7 @@ use trueplane_fair::Memory;
 use trueplane_fair::span::Span;
 use trueplane_kubernetes::connection::{self, Place, Times};
 use trueplane_kubernetes::controller::Policy;
-use trueplane_kubernetes::resources::ResourceNames;
+use trueplane_kubernetes::resources::{Flavors, ResourceNames};
 use trueplane_trace::without_code;
 use trueplane_units::{Address, parameters, text_value};
 
@@ -26,7 +26,8 @@ use crate::output::print;
 /// suspended jobs with the label trueplane.dev/fair=true, until there is room and until it is the turn of their tenant. The tenant with the least
 /// of what it holds and of what it had above its part is next (SDRF). What a tenant had is forgotten by half with each --half-life; trueplane
 /// fair recommend finds the half-life for your log. A tenant is the label trueplane.dev/tenant of a namespace. The annotations
-/// trueplane.dev/weight and trueplane.dev/limits of the namespace give it a weight and limits.
+/// trueplane.dev/weight and trueplane.dev/limits of the namespace give it a weight and limits. Objects of the kinds Tenant and Cohort
+/// (packaging/kubernetes/kinds.yaml) give it quotas, and let tenants lend them to each other.
 ///
 /// Several of these processes may run. One leads, and the others wait for its end. Nothing is lost when a process ends: what tenants have had is
 /// in a ConfigMap, and what they hold is in the cluster. The command runs until Ctrl-C or SIGTERM. The folder packaging/kubernetes has what you
@@ -36,6 +37,7 @@ use crate::output::print;
 Examples:
   trueplane fair admit
   trueplane fair admit --kubeconfig test.yaml --resources cpu,memory,nvidia.com/gpu --listen 0.0.0.0:9464
+  trueplane fair admit --flavors a100:nvidia.com/gpu.product=A100,spot:cloud.google.com/gke-spot=true
   kubectl label namespace ml trueplane.dev/tenant=ml && kubectl annotate namespace ml trueplane.dev/weight=3")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -62,6 +64,26 @@ impl fmt::Display for Resources {
 
 text_value!(Resources, "names of resources such as cpu,memory");
 
+/// Nodes that are counted by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct CountedNodes(Flavors);
+
+impl FromStr for CountedNodes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self)
+    }
+}
+
+impl fmt::Display for CountedNodes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+text_value!(CountedNodes, "flavors such as a100:gpu=a100");
+
 parameters! {
     /// Parameters of `fair admit`.
     #[derive(Clone, Debug)]
@@ -72,6 +94,9 @@ parameters! {
         forget: bool => { conflicts: "half_life" },
         /// Resources that count. Amounts of others may be exceeded.
         resources: Resources => { value: "NAMES", default: "cpu,memory" },
+        /// Nodes that are counted by themselves: a name and the labels of these nodes. Pods that ask for these labels with their node selector count
+        /// there, and all others with the remaining nodes.
+        flavors: Option<CountedNodes> => { value: "NAME:LABEL=VALUE,…" },
         /// Let workloads of other tenants pass one that does not fit yet. Less of the cluster is idle, and large workloads can wait for long.
         backfill: bool => {},
         /// Address of the dashboard, of /metrics, /status and /healthz.
@@ -116,8 +141,10 @@ async fn admit(options: &Options) -> Result<(), Failure> {
     }
     let memory =
         Memory::half_life(options.half_life.get()).map_err(|error| Failure::input(error.to_string()))?;
+    let flavors = options.flavors.clone().map(|CountedNodes(flavors)| flavors).unwrap_or_default();
+    let resources = options.resources.0.clone().with_flavors(flavors);
     let policy = Policy {
-        resources: options.resources.0.clone(),
+        resources: resources.map_err(|problem| Failure::input(format!("--flavors: {problem}")))?,
         memory: (!options.forget).then_some(memory),
         backfill: options.backfill,
     };

@@ -1,0 +1,183 @@
+//! Trees of quotas, and what is used of them.
+
+use super::Quota;
+
+/// The number of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NodeId(usize);
+
+/// A node and one resource.
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    quota: Quota,
+    /// Whether the node or one below it has a quota.
+    is_limited: bool,
+    /// Its own quota and what its children lend to it.
+    subtree: u64,
+    /// What a tenant holds; what the children of a cohort use above what is guaranteed to them.
+    usage: u64,
+}
+
+impl Account {
+    /// What nobody else can have.
+    fn guaranteed(&self) -> u64 {
+        self.quota.lending_limit.map_or(0, |limit| self.subtree.saturating_sub(limit))
+    }
+
+    /// What it lends to its parent at most.
+    fn lent(&self) -> u64 {
+        self.subtree - self.guaranteed()
+    }
+
+    /// What it uses of its parent.
+    fn used_of_parent(&self, usage: u64) -> u64 {
+        usage.saturating_sub(self.guaranteed())
+    }
+
+    /// What it may use of its parent above `used`, if the parent has it: what it lends, and what it may borrow.
+    fn left_of_parent(&self, used: u64) -> u64 {
+        let left = |limit: u64| self.lent().saturating_add(limit).saturating_sub(self.used_of_parent(used));
+        self.quota.borrowing_limit.map_or(u64::MAX, left)
+    }
+}
+
+/// Trees, whose nodes come after their parents.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tree {
+    resources: usize,
+    parents: Vec<Option<NodeId>>,
+    /// Of each node, an account for each resource.
+    accounts: Vec<Account>,
+}
+
+impl Tree {
+    /// No tree yet.
+    pub(super) fn new(resources: usize) -> Self {
+        Self { resources, ..Self::default() }
+    }
+
+    /// Adds a node below `parent`. What is missing in `quotas` is nothing of that resource, and borrows and lends without a limit.
+    pub(super) fn add(&mut self, parent: Option<NodeId>, quotas: &[Option<Quota>]) -> NodeId {
+        let node = NodeId(self.parents.len());
+        self.parents.push(parent);
+        self.accounts.extend((0..self.resources).map(|resource| {
+            let quota = quotas.get(resource).copied().flatten();
+            Account { quota: quota.unwrap_or_default(), is_limited: quota.is_some(), ..Account::default() }
+        }));
+        node
+    }
+
+    fn account(&self, NodeId(node): NodeId, resource: usize) -> &Account {
+        &self.accounts[node * self.resources + resource]
+    }
+
+    fn account_mut(&mut self, NodeId(node): NodeId, resource: usize) -> &mut Account {
+        &mut self.accounts[node * self.resources + resource]
+    }
+
+    fn parent(&self, NodeId(node): NodeId) -> Option<NodeId> {
+        self.parents[node]
+    }
+
+    /// Sums up what nodes have with what their children lend to them. Call it once, after all were added.
+    pub(super) fn sum(&mut self) {
+        for node in (0..self.parents.len()).rev().map(NodeId) {
+            for resource in 0..self.resources {
+                let account = self.account_mut(node, resource);
+                account.subtree = account.subtree.saturating_add(account.quota.nominal);
+                let (lent, is_limited) = (account.lent(), account.is_limited);
+                if let Some(parent) = self.parent(node) {
+                    let above = self.account_mut(parent, resource);
+                    above.subtree = above.subtree.saturating_add(lent);
+                    above.is_limited |= is_limited;
+                }
+            }
+        }
+    }
+
+    /// The node at the top of the tree.
+    pub(super) fn root(&self, mut node: NodeId) -> NodeId {
+        while let Some(parent) = self.parent(node) {
+            node = parent;
+        }
+        node
+    }
+
+    /// Number of nodes from `node` up to `above`.
+    pub(super) fn steps(&self, mut node: NodeId, above: NodeId) -> usize {
+        let mut steps = 0;
+        while node != above
+            && let Some(parent) = self.parent(node)
+        {
+            node = parent;
+            steps += 1;
+        }
+        steps
+    }
+
+    /// The leaf uses so much more.
+    pub(super) fn take(&mut self, leaf: NodeId, amounts: &[u64]) {
+        self.change(leaf, amounts, u64::saturating_add);
+    }
+
+    /// The leaf uses so much less.
+    pub(super) fn give(&mut self, leaf: NodeId, amounts: &[u64]) {
+        self.change(leaf, amounts, u64::saturating_sub);
+    }
+
+    fn change(&mut self, leaf: NodeId, amounts: &[u64], with: impl Fn(u64, u64) -> u64) {
+        for (resource, &amount) in amounts.iter().enumerate() {
+            let (mut node, mut amount) = (leaf, amount);
+            while amount > 0 {
+                let account = self.account_mut(node, resource);
+                let (before, after) = (account.usage, with(account.usage, amount));
+                account.usage = after;
+                // Above goes what is beyond the guarantee.
+                amount = account.used_of_parent(after).abs_diff(account.used_of_parent(before));
+                let Some(parent) = self.parent(node) else { break };
+                node = parent;
+            }
+        }
+    }
+
+    /// The amount that the leaf can have more than it has, and the node that allows no more.
+    pub(super) fn available(&self, leaf: NodeId, resource: usize) -> (u64, NodeId) {
+        self.left(leaf, resource, |account| account.usage)
+    }
+
+    /// The amount that the leaf can have more than it has before it borrows; without limit where no quota is set in its tree.
+    pub(super) fn own(&self, leaf: NodeId, resource: usize) -> u64 {
+        let account = self.account(leaf, resource);
+        if !self.account(self.root(leaf), resource).is_limited {
+            return u64::MAX;
+        }
+        account.subtree.saturating_sub(account.usage)
+    }
+
+    /// The amount that the leaf could have if nobody used anything, and the node that allows no more.
+    pub(super) fn most(&self, leaf: NodeId, resource: usize) -> (u64, NodeId) {
+        self.left(leaf, resource, |_| 0)
+    }
+
+    fn left(&self, leaf: NodeId, resource: usize, usage: impl Fn(&Account) -> u64) -> (u64, NodeId) {
+        // From the leaf upwards, an amount is bounded by each node, and what is guaranteed on the way comes on top of what is above.
+        let (mut guaranteed, mut least, mut at) = (0u64, u64::MAX, leaf);
+        let mut node = leaf;
+        loop {
+            let account = self.account(node, resource);
+            let used = usage(account);
+            let Some(parent) = self.parent(node) else {
+                let left = if account.is_limited { account.subtree.saturating_sub(used) } else { u64::MAX };
+                let with = guaranteed.saturating_add(left);
+                return if with < least { (with, node) } else { (least, at) };
+            };
+            let free = account.guaranteed().saturating_sub(used);
+            guaranteed = guaranteed.saturating_add(free);
+            let with = guaranteed.saturating_add(account.left_of_parent(used));
+            if with < least {
+                (least, at) = (with, node);
+            }
+            node = parent;
+        }
+    }
+}
