@@ -3,7 +3,7 @@
 //! # Modules
 //!
 //! 1. [`admission`]: who is next: tenants, workloads, capacity. It knows no Kubernetes.
-//! 2. [`objects`], [`resources`], [`names`]: what is read of pods, jobs, nodes and namespaces, and in which units.
+//! 2. [`objects`], [`resources`], [`names`]: what is read of pods, jobs, nodes, namespaces, tenants and cohorts, and in which units.
 //! 3. [`controller`]: what the cluster is, and what to do about it. It connects to nothing.
 //! 4. [`connection`]: the API server: what is watched and written, who leads, and what outlives the process.
 //!

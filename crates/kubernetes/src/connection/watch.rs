@@ -301,6 +301,6 @@ async fn absence(client: &Client, kind: Kind) -> Result<Absence, kube::Error> {
         return Ok(Absence::Kind);
     };
     let versions: Vec<String> = group.versions.into_iter().map(|version| version.version).collect();
-    let is_ours = versions.iter().any(|version| *version == resource.version);
+    let is_ours = versions.contains(&resource.version);
     Ok(if is_ours { Absence::Kind } else { Absence::Version(versions.join(", ")) })
 }

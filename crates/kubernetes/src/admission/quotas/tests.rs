@@ -101,8 +101,11 @@ fn what_is_above_itself_is_found() {
     assert_eq!(lost, ["below", "own"]);
 }
 
+/// The quotas of nodes, and the number of the cohort to which each belongs.
+type Nodes = Vec<(usize, Option<Quota>)>;
+
 /// Some quotas: four cohorts of which each is below one before it, and six tenants.
-fn some() -> impl Strategy<Value = (Vec<(usize, Option<Quota>)>, Vec<(usize, Option<Quota>)>)> {
+fn some() -> impl Strategy<Value = (Nodes, Nodes)> {
     let limit = || prop::option::of(0..12u64);
     let quota = || {
         prop::option::weighted(
