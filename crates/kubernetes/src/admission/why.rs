@@ -40,7 +40,7 @@ pub enum Why {
     },
     /// With it, its tenant would hold more than its quota and what it may borrow.
     Quota {
-        /// What is over, and where.
+        /// The resource of which it is too much, and whose quota that is.
         over: OverQuota,
         /// Amount that it needs, in units.
         needed: u64,
@@ -54,7 +54,7 @@ pub enum Why {
     },
     /// It needs more than its tenant could have by its quota and all that it may borrow.
     LargerThanQuota {
-        /// What is over, and where; what is left is what there would be if nobody used anything.
+        /// The resource of which it is too much. What is left of it is what there would be if nobody used anything.
         over: OverQuota,
         /// Amount that it needs, in units.
         needed: u64,

@@ -11,22 +11,13 @@
 //! Example: a cohort has the tenants `a` with 10 cores, of which it lends at most 4, and `b` with 6. The subtree quota of `a` is 10, and 6 of them
 //! are guaranteed. That of the cohort is 4 + 6 = 10. So `b` alone may hold 10, and `a` alone 6 + 10 = 16. If `b` holds 10, 6 are left for `a`.
 
+mod quota;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use quota::Quota;
 use tree::{NodeId, Tree};
-
-/// What a tenant or a cohort has of one resource, in units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Quota {
-    /// The amount that is its own.
-    pub nominal: u64,
-    /// The most that it may have above what is its own and its children lend to it, if there is a limit.
-    pub borrowing_limit: Option<u64>,
-    /// The most that it lends to others, if there is a limit.
-    pub lending_limit: Option<u64>,
-}
 
 /// What is set for a cohort.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

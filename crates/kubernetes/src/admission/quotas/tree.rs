@@ -1,6 +1,6 @@
 //! Trees of quotas, and what is used of them.
 
-use super::Quota;
+use super::quota::Quota;
 
 /// The number of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,17 +19,17 @@ struct Account {
 }
 
 impl Account {
-    /// What nobody else can have.
+    /// The amount that nobody else can have.
     fn guaranteed(&self) -> u64 {
         self.quota.lending_limit.map_or(0, |limit| self.subtree.saturating_sub(limit))
     }
 
-    /// What it lends to its parent at most.
+    /// The amount that it lends to its parent at most.
     fn lent(&self) -> u64 {
         self.subtree - self.guaranteed()
     }
 
-    /// What it uses of its parent.
+    /// The amount that it uses of its parent.
     fn used_of_parent(&self, usage: u64) -> u64 {
         usage.saturating_sub(self.guaranteed())
     }
