@@ -22,7 +22,7 @@ use crate::names::{
 };
 use crate::resources::ResourceNames;
 
-pub use settings::{CohortObject, Ready, TenantObject, TenantSpec, cohorts};
+pub use settings::{CohortObject, Ready, TenantObject, TenantSpec};
 
 /// A pod as the API server has it. What cannot be read of one object must not keep the others from being seen, so that each is read by itself.
 pub type RawPod = Object<Value, Value>;

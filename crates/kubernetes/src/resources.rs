@@ -116,6 +116,11 @@ impl ResourceNames {
         &self.names
     }
 
+    /// Number of resources of each flavor.
+    pub fn of_flavor(&self) -> usize {
+        self.plain.len()
+    }
+
     /// The number of a flavor: 0 if the labels are of none, else 1 and more for the first one all of whose labels are there.
     pub fn flavor<'l>(&self, label: impl Fn(&str) -> Option<&'l str>) -> usize {
         let is_it = |flavor: &Flavor| {

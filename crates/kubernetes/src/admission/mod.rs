@@ -5,13 +5,14 @@
 //! 1. Of every tenant, one workload is a candidate: that of the highest priority, and of equal ones the one that was created first.
 //! 2. A workload that needs more than the cluster has, or more than its tenant's limit, is put aside until that changes.
 //! 3. A tenant whose candidate would take it over its limit waits, and the other tenants do not wait for it.
-//! 4. The same holds for a candidate that the [quotas](Quota) of its tenant and of the cohorts above it do not allow. While a tenant waits for what
-//!    is its own, nobody of its tree borrows more of that.
-//! 5. A candidate that has waited for longer than its tenant has to wait is before all others.
+//! 4. The same holds for a candidate that the [quotas](Quota) of its tenant and of the cohorts above it do not allow. While a tenant waits for its own
+//!    quota, the others of its tree leave it that much of it.
+//! 5. A tenant whose candidate has waited for longer than it has to, and that has got nothing for so long, is before all others.
 //! 6. The capacity may fall below what tenants hold, as when nodes disappear. Then nothing more of that resource is given out.
 //!
 //! Nothing here knows Kubernetes, reads a clock or has a random number: the same calls give the same answers.
 
+mod choose;
 mod quotas;
 mod saved;
 mod tenant;
@@ -82,8 +83,9 @@ struct Known {
 ///
 /// Times are nanoseconds from a fixed moment. A time before one that was told earlier counts as that one.
 ///
-/// A workload costs O(log n) for n workloads, and what the policy takes; a change of the capacity O(t·m + w) for t tenants, m resources and w
-/// workloads that were put aside.
+/// A workload costs O(log n) for n workloads, and what the policy takes; with quotas also O(t·d·m) for t tenants in a tree of depth d and m
+/// resources. A change of the capacity costs O(t·d·m + w) for t tenants and w workloads that were put aside. Several changes before the next call of
+/// [`next`](Self::next) cost as much as one.
 #[derive(Clone, Debug)]
 pub struct Admission {
     scheduler: SdrfScheduler,
@@ -98,6 +100,10 @@ pub struct Admission {
     /// The tickets of candidates.
     tickets: BTreeSet<u64>,
     quotas: Quotas,
+    /// Tenants of which something has changed since candidates were chosen.
+    changed: BTreeSet<String>,
+    /// Number of resources of a flavor. What does not fit keeps room only of the flavors that it needs.
+    flavor: usize,
 }
 
 impl Admission {
@@ -119,7 +125,25 @@ impl Admission {
             workloads: BTreeMap::new(),
             tickets: BTreeSet::new(),
             quotas: Quotas::new(resources),
+            changed: BTreeSet::new(),
+            flavor: resources,
         }
+    }
+
+    /// The resources are those of several flavors, so many of each. A workload that is next and does not fit keeps room for itself, but not of the
+    /// flavors of which it needs nothing, or has enough.
+    ///
+    /// # Panics
+    ///
+    /// The number of resources is no multiple of that.
+    #[must_use]
+    pub fn with_flavors_of(mut self, resources: usize) -> Self {
+        assert!(
+            resources > 0 && self.resources().is_multiple_of(resources),
+            "expected as many of each flavor"
+        );
+        self.flavor = resources;
+        self
     }
 
     /// Number of resources.
@@ -158,13 +182,8 @@ impl Admission {
         self.capacity.iter_mut().zip(&new).for_each(|(old, &new)| *old = new.max(*old));
         self.fit(now);
         self.capacity = new;
-        let names: Vec<String> = self.tenants.keys().cloned().collect();
-        for name in names {
-            if has_grown {
-                self.look_again(&name);
-            }
-            self.choose(&name, now);
-        }
+        self.look_at_all(has_grown);
+        self.settle(now);
         self.fit(now);
     }
 
@@ -173,13 +192,12 @@ impl Admission {
     /// # Panics
     ///
     /// The number is taken, or the workload needs more or fewer resources than there are.
-    pub fn submit(&mut self, id: u64, mut workload: Workload, now: Nanos) -> bool {
+    pub fn submit(&mut self, id: u64, mut workload: Workload) -> bool {
         self.check(id, &mut workload);
         let Some(tenant) = self.tenants.get_mut(&workload.tenant) else { return false };
         tenant.waiting.insert(workload.place(id), id);
-        let name = workload.tenant.clone();
+        self.changed.insert(workload.tenant.clone());
         self.workloads.insert(id, Known { workload, is_admitted: false });
-        self.choose(&name, now);
         true
     }
 
@@ -200,9 +218,8 @@ impl Admission {
         self.hold(&workload.tenant, &workload.needs);
         self.fit(now);
         self.scheduler.adopt(user, id, &workload.needs, now).expect("it fits, as the capacity was raised");
-        let name = workload.tenant.clone();
+        self.changed.insert(workload.tenant.clone());
         self.workloads.insert(id, Known { workload, is_admitted: true });
-        self.choose(&name, now);
         true
     }
 
@@ -228,7 +245,6 @@ impl Admission {
             self.held.iter_mut().zip(&workload.needs).for_each(|(held, needs)| *held -= needs);
             self.quotas.give(&workload.tenant, &workload.needs);
             self.fit(now);
-            self.choose(&workload.tenant, now);
         } else if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
             let place = workload.place(id);
             tenant.waiting.remove(&place);
@@ -239,57 +255,8 @@ impl Admission {
                 self.scheduler.withdraw(id, now).expect("it waits");
             }
         }
-        self.choose(&workload.tenant, now);
+        self.changed.insert(workload.tenant.clone());
         Some(workload)
-    }
-
-    /// Admits the next workload, and returns its number; it holds what it needs from `now` on. Call it until it returns none, whenever something has
-    /// changed.
-    pub fn next(&mut self, now: Nanos) -> Option<u64> {
-        let now = self.at(now);
-        if let Some((id, is_possible)) = self.overdue(now) {
-            if is_possible {
-                return Some(self.admit_overdue(id, now));
-            }
-            if !self.backfill {
-                return None;
-            }
-        }
-        let next = if self.backfill { self.scheduler.next_fitting(now) } else { self.scheduler.next(now) };
-        let (_, id) = next.expect("time goes on")?;
-        let known = self.workloads.get_mut(&id).expect("candidates are known");
-        known.is_admitted = true;
-        let workload = known.workload.clone();
-        if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
-            tenant.waiting.remove(&workload.place(id));
-            tenant.candidate = None;
-            self.tickets.remove(&tenant.ticket);
-        }
-        self.hold(&workload.tenant, &workload.needs);
-        self.choose(&workload.tenant, now);
-        Some(id)
-    }
-
-    /// The candidate that has waited for longer than it has to, and whether there is room for it now; of several, the one that was created first.
-    fn overdue(&self, now: Nanos) -> Option<(u64, bool)> {
-        let candidate = |tenant: &Tenant| {
-            let workload = &self.workloads[&tenant.candidate?].workload;
-            let is_overdue = now.since(workload.created) >= tenant.settings.longest_wait?;
-            is_overdue.then_some((workload.created, tenant.ticket, tenant.candidate?))
-        };
-        let (.., id) = self.tenants.values().filter_map(candidate).min()?;
-        let needs = self.workloads[&id].workload.needs.iter();
-        let mut rooms = needs.zip(self.capacity.iter().zip(&self.held));
-        let is_possible = rooms.all(|(&needs, (has, held))| needs == 0 || needs <= has.saturating_sub(*held));
-        Some((id, is_possible))
-    }
-
-    /// Admits a candidate although it is not the turn of its tenant.
-    fn admit_overdue(&mut self, id: u64, now: Nanos) -> u64 {
-        let workload = self.remove(id, now).expect("candidates are known");
-        let is_adopted = self.adopt(id, workload, now);
-        debug_assert!(is_adopted, "its tenant is known, and there is room");
-        id
     }
 
     /// The workload of a number.
@@ -311,6 +278,13 @@ impl Admission {
         now.max(self.scheduler.now())
     }
 
+    /// The tenant got something at `now`: its next workload waits from then on at the earliest. [`next`](Self::next) notes that by itself.
+    pub fn got(&mut self, tenant: &str, now: Nanos) {
+        if let Some(tenant) = self.tenants.get_mut(tenant) {
+            tenant.got = tenant.got.max(now);
+        }
+    }
+
     fn hold(&mut self, tenant: &str, needs: &[u64]) {
         self.held.iter_mut().zip(needs).for_each(|(held, needs)| *held += needs);
         self.quotas.take(tenant, needs);
@@ -323,110 +297,6 @@ impl Admission {
             self.capacity.iter().zip(&self.held).map(|(&has, &held)| has.max(held).max(1)).collect();
         if fitting != self.scheduler.cluster().capacity() {
             self.scheduler.set_capacity(&fitting, now).expect("what is held and every candidate fits");
-        }
-    }
-
-    /// Puts what was put aside into the queue again, since the cluster or the limit of the tenant has grown.
-    fn look_again(&mut self, name: &str) {
-        let Some(tenant) = self.tenants.get_mut(name) else { return };
-        let (workloads, capacity, quotas) = (&self.workloads, &self.capacity, &self.quotas);
-        let is_possible = |id: &u64| {
-            let needs = &workloads[id].workload.needs;
-            tenant.never(needs, capacity).is_none() && quotas.never(name, needs).is_none()
-        };
-        let possible: Vec<Place> =
-            tenant.aside.iter().filter(|(_, id)| is_possible(id)).map(|(place, _)| place.clone()).collect();
-        for place in possible {
-            if let Some(id) = tenant.aside.remove(&place) {
-                tenant.waiting.insert(place, id);
-            }
-        }
-    }
-
-    /// Chooses the candidates of a tenant anew, and of those who may take quota from it.
-    fn choose(&mut self, name: &str, now: Nanos) {
-        let family = self.quotas.family(name);
-        family.iter().for_each(|name| self.put_aside(name));
-        let claims = self.claims(&family);
-        family.iter().for_each(|name| self.choose_of(name, &claims, now));
-    }
-
-    /// Puts the first workloads of a tenant aside as long as they can never run.
-    fn put_aside(&mut self, name: &str) {
-        let Some(tenant) = self.tenants.get_mut(name) else { return };
-        while let Some((place, id)) = tenant.waiting.pop_first() {
-            let needs = &self.workloads[&id].workload.needs;
-            if tenant.never(needs, &self.capacity).is_none() && self.quotas.never(name, needs).is_none() {
-                tenant.waiting.insert(place, id);
-                break;
-            }
-            tenant.aside.insert(place, id);
-        }
-    }
-
-    /// For each resource a tenant of the family that waits for what is its own of it, if there is one.
-    fn claims(&self, family: &[String]) -> Vec<Option<String>> {
-        let mut claims = vec![None; self.capacity.len()];
-        if family.len() < 2 {
-            return claims;
-        }
-        for name in family {
-            let Some(tenant) = self.tenants.get(name) else { continue };
-            let Some(id) = tenant.waiting.values().next() else { continue };
-            let needs = &self.workloads[id].workload.needs;
-            if self.keeps(tenant, needs) || !self.quotas.is_own(name, needs) {
-                continue;
-            }
-            for (claim, _) in claims.iter_mut().zip(needs).filter(|(_, needs)| **needs > 0) {
-                *claim = Some(name.clone());
-            }
-        }
-        claims
-    }
-
-    /// Whether a tenant cannot have `needs` by what is set for itself.
-    fn keeps(&self, tenant: &Tenant, needs: &[u64]) -> bool {
-        let held = self.scheduler.held(tenant.user).expect("tenants have joined");
-        tenant.settings.is_on_hold || tenant.over_limit(held, needs).is_some()
-    }
-
-    /// The resource that the tenant would borrow with `needs` while its owner waits for it.
-    fn claimed(&self, name: &str, needs: &[u64], claims: &[Option<String>]) -> Option<usize> {
-        let is_claimed =
-            |resource: &usize| claims[*resource].is_some() && self.quotas.borrows(name, needs, *resource);
-        (0..needs.len()).filter(|&resource| needs[resource] > 0).find(is_claimed)
-    }
-
-    /// Chooses the candidate of a tenant anew.
-    fn choose_of(&mut self, name: &str, claims: &[Option<String>], now: Nanos) {
-        let now = self.at(now);
-        let Some(tenant) = self.tenants.get(name) else { return };
-        let candidate = tenant.waiting.values().next().copied().filter(|id| {
-            let needs = &self.workloads[id].workload.needs;
-            !self.keeps(tenant, needs)
-                && self.quotas.lost_cohort(name).is_none()
-                && self.quotas.over(name, needs).is_none()
-                && self.claimed(name, needs, claims).is_none()
-        });
-        if candidate == tenant.candidate {
-            return;
-        }
-        let Some(tenant) = self.tenants.get_mut(name) else { return };
-        if let Some(before) = tenant.candidate {
-            self.tickets.remove(&tenant.ticket);
-            self.scheduler.withdraw(before, now).expect("candidates wait");
-        }
-        tenant.candidate = candidate;
-        if let Some(id) = candidate {
-            let workload = &self.workloads[&id].workload;
-            let needs = &workload.needs;
-            // Two names rarely have the same ticket.
-            let ticket =
-                (workload.ticket()..).find(|ticket| self.tickets.insert(*ticket)).unwrap_or_default();
-            tenant.ticket = ticket;
-            self.scheduler
-                .submit_with_ticket(tenant.user, id, needs, ticket, now)
-                .expect("it is new and fits the cluster");
         }
     }
 }

@@ -13,6 +13,8 @@ use super::tenant::{Tenant, TenantSettings};
 pub struct Saved {
     /// The names of tenants with their numbers in the snapshot.
     pub tenants: BTreeMap<String, u32>,
+    /// When tenants last got something, by name. What is missing got nothing.
+    pub got: BTreeMap<String, Nanos>,
     /// The [snapshot](SdrfScheduler::snapshot) of a scheduler without tasks.
     pub scheduler: Vec<u8>,
 }
@@ -56,7 +58,8 @@ impl Admission {
         }
         bare.advance(now).expect("time goes on");
         let tenants = self.tenants.iter().map(|(name, tenant)| (name.clone(), tenant.user));
-        Saved { tenants: tenants.collect(), scheduler: bare.snapshot() }
+        let got = self.tenants.iter().map(|(name, tenant)| (name.clone(), tenant.got));
+        Saved { tenants: tenants.collect(), got: got.collect(), scheduler: bare.snapshot() }
     }
 
     /// An admission that goes on with `saved`: the tenants are known, with their weights and without limits, and they hold nothing. The caller
@@ -88,7 +91,8 @@ impl Admission {
         let tenant = |(name, &user): (&String, &u32)| {
             let weight = cluster.weight(user).unwrap_or(1);
             let settings = TenantSettings { weight, ..TenantSettings::usual(resources) };
-            (name.clone(), Tenant::new(user, settings))
+            let got = saved.got.get(name).copied().unwrap_or_default();
+            (name.clone(), Tenant { got, ..Tenant::new(user, settings) })
         };
         let tenants = saved.tenants.iter().map(tenant).collect();
         let capacity = cluster.capacity().to_vec();
@@ -108,5 +112,8 @@ impl Admission {
     /// The clock was wrong: it says `now` from here on, and no time has passed.
     pub fn rebase(&mut self, now: Nanos) {
         self.scheduler.rebase(now);
+        for tenant in self.tenants.values_mut() {
+            tenant.got = tenant.got.min(now);
+        }
     }
 }

@@ -27,7 +27,7 @@ pub struct TenantSettings {
     pub limits: Vec<Option<u64>>,
     /// Its cohort and its quotas, if it has any.
     pub quotas: CohortSettings,
-    /// A workload that is the first of the tenant and has waited for this long is before those of all other tenants.
+    /// When the first workload of the tenant has waited for this long, and the tenant got nothing meanwhile, it is before those of all others.
     pub longest_wait: Option<Nanos>,
     /// Whether nothing of it is to be admitted.
     pub is_on_hold: bool,
@@ -86,11 +86,21 @@ pub(super) struct Tenant {
     pub(super) candidate: Option<u64>,
     /// Its ticket.
     pub(super) ticket: u64,
+    /// When it last got something, or could first get something.
+    pub(super) got: Nanos,
 }
 
 impl Tenant {
     pub(super) fn new(user: u32, settings: TenantSettings) -> Self {
-        Self { user, settings, waiting: BTreeMap::new(), aside: BTreeMap::new(), candidate: None, ticket: 0 }
+        Self {
+            user,
+            settings,
+            waiting: BTreeMap::new(),
+            aside: BTreeMap::new(),
+            candidate: None,
+            ticket: 0,
+            got: Nanos(0),
+        }
     }
 
     /// The resource of which `needs` are more than the cluster or the tenant can ever have.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trueplane_fair::cluster::MOST_WEIGHT;
-use trueplane_fair::{ClusterError, Nanos, ScheduleError, SdrfScheduler};
+use trueplane_fair::{ClusterError, Nanos, ScheduleError};
 
 use super::Admission;
 use super::quotas::CohortSettings;
@@ -33,53 +33,39 @@ impl Admission {
             if tenant.settings.weight != settings.weight {
                 self.scheduler.set_weight(tenant.user, settings.weight, at).expect("it has joined");
             }
-            let quotas = settings.quotas.clone();
+            if tenant.settings.is_on_hold && !settings.is_on_hold {
+                // It could not have got anything before.
+                tenant.got = tenant.got.max(at);
+            }
+            self.quotas.set_tenant(name, settings.quotas.clone());
             tenant.settings = settings;
-            self.set_quotas(name, quotas, now);
             self.look_again(name);
-            self.choose(name, now);
+            self.changed.insert(name.to_owned());
             return Ok(());
         }
         let user = self.scheduler.join(settings.weight, at).map_err(|error| match error {
             ScheduleError::Cluster(ClusterError::Weight(weight)) => TenantError::Weight(weight),
             _ => TenantError::Tenants,
         })?;
-        let quotas = settings.quotas.clone();
-        self.tenants.insert(name.to_owned(), Tenant::new(user, settings));
+        self.quotas.set_tenant(name, settings.quotas.clone());
+        self.tenants.insert(name.to_owned(), Tenant { got: at, ..Tenant::new(user, settings) });
         self.names.insert(user, name.to_owned());
-        self.set_quotas(name, quotas, now);
         Ok(())
     }
 
-    /// The cohorts are these from `now` on. A cohort that is named and not among them has nothing of its own, and no parent. Nothing of a tenant
-    /// whose cohort is above itself is admitted. O(n·m + t) for n tenants and cohorts, m resources and t tenants that wait.
-    pub fn set_cohorts(&mut self, cohorts: BTreeMap<String, CohortSettings>, now: Nanos) {
-        let (scheduler, tenants) = (&self.scheduler, &self.tenants);
-        if self.quotas.set_cohorts(cohorts, |name| held(scheduler, tenants, name)) {
-            self.look_at_all(now);
-        }
+    /// The cohorts are these, and these tenants lend what they have although they are not there. A cohort that is named and not among them has nothing
+    /// of its own, and no parent. Nothing of a tenant is admitted whose cohort is above itself, or is unusable.
+    pub fn set_others(
+        &mut self,
+        cohorts: BTreeMap<String, CohortSettings>,
+        absent: BTreeMap<String, CohortSettings>,
+    ) {
+        self.quotas.set_others(cohorts, absent);
     }
 
-    /// Whether the cohort is above itself, or below one that is.
-    pub fn is_cyclic(&self, cohort: &str) -> bool {
-        self.quotas.is_cyclic(cohort)
-    }
-
-    /// The tenant belongs to this cohort and has these quotas from `now` on.
-    fn set_quotas(&mut self, name: &str, quotas: CohortSettings, now: Nanos) {
-        let (scheduler, tenants) = (&self.scheduler, &self.tenants);
-        if self.quotas.set_tenant(name, quotas, |name| held(scheduler, tenants, name)) {
-            self.look_at_all(now);
-        }
-    }
-
-    /// Looks again at the candidates of all tenants: a quota can change what others may have.
-    fn look_at_all(&mut self, now: Nanos) {
-        let names: Vec<String> = self.tenants.keys().cloned().collect();
-        for name in names {
-            self.look_again(&name);
-            self.choose(&name, now);
-        }
+    /// Whether the cohort is above itself or unusable, or below one that is, as of the last call of [`next`](Self::next) or [`order`](Self::order).
+    pub fn is_lost(&self, cohort: &str) -> bool {
+        self.quotas.is_lost(cohort)
     }
 
     /// `name` is a tenant no more. Returns whether it has gone: one that has workloads, or is remembered with 1% of the cluster or more, stays, so that
@@ -93,7 +79,7 @@ impl Admission {
         if !is_idle || is_remembered || self.scheduler.leave(user, self.at(now)).is_err() {
             return false;
         }
-        self.set_quotas(name, CohortSettings::default(), now);
+        self.quotas.set_tenant(name, CohortSettings::default());
         self.tenants.remove(name);
         self.names.remove(&user);
         true
@@ -140,9 +126,4 @@ impl Admission {
         let weights: u64 = self.tenants.values().map(|tenant| u64::from(tenant.settings.weight)).sum();
         Some(Share { entitled: f64::from(tenant.settings.weight) / weights as f64, held, remembered })
     }
-}
-
-/// Amounts that a tenant holds; none if it is not known.
-fn held<'s>(scheduler: &'s SdrfScheduler, tenants: &BTreeMap<String, Tenant>, name: &str) -> &'s [u64] {
-    tenants.get(name).and_then(|tenant| scheduler.held(tenant.user).ok()).unwrap_or_default()
 }

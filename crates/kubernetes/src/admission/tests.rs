@@ -38,15 +38,15 @@ fn all(admission: &mut Admission, now: u64) -> Vec<u64> {
 fn tenants_take_turns_and_priorities_count_within_a_tenant() {
     let mut admission = admission();
     for id in 0..4 {
-        assert!(admission.submit(id, workload("a", [2, 1], id, &format!("a{id}")), at(5)));
-        assert!(admission.submit(10 + id, workload("b", [2, 1], id, &format!("b{id}")), at(5)));
+        assert!(admission.submit(id, workload("a", [2, 1], id, &format!("a{id}"))));
+        assert!(admission.submit(10 + id, workload("b", [2, 1], id, &format!("b{id}"))));
     }
     let urgent = Workload { priority: 7, ..workload("a", [2, 1], 4, "urgent") };
-    assert!(admission.submit(20, urgent, at(5)));
+    assert!(admission.submit(20, urgent));
     // b0 came before the urgent one, which is the first of a; then a0 came before b1.
     assert_eq!(all(&mut admission, 5), [10, 20, 0, 11, 1]);
     assert_eq!(admission.held(), [10, 5]);
-    assert!(!admission.submit(30, workload("nobody", [1, 1], 0, "x"), at(5)));
+    assert!(!admission.submit(30, workload("nobody", [1, 1], 0, "x")));
 }
 
 #[test]
@@ -54,10 +54,10 @@ fn a_limit_keeps_its_tenant_and_nobody_else() {
     let mut admission = admission();
     let limited = TenantSettings { limits: vec![Some(3), None], ..TenantSettings::usual(2) };
     admission.set_tenant("a", limited, at(0)).unwrap();
-    admission.submit(0, workload("a", [4, 0], 0, "too large"), at(0));
+    admission.submit(0, workload("a", [4, 0], 0, "too large"));
     for id in 1..4 {
-        admission.submit(id, workload("a", [2, 0], id, &format!("a{id}")), at(0));
-        admission.submit(10 + id, workload("b", [2, 0], 10 + id, &format!("b{id}")), at(0));
+        admission.submit(id, workload("a", [2, 0], id, &format!("a{id}")));
+        admission.submit(10 + id, workload("b", [2, 0], 10 + id, &format!("b{id}")));
     }
     assert_eq!(all(&mut admission, 4), [1, 11, 12, 13]);
     let order = admission.order(at(4));
@@ -74,11 +74,11 @@ fn a_limit_keeps_its_tenant_and_nobody_else() {
 #[test]
 fn the_capacity_may_fall_below_what_is_held_and_rise_again() {
     let mut admission = admission();
-    admission.submit(0, workload("a", [6, 1], 0, "a0"), at(0));
-    admission.submit(1, workload("b", [4, 1], 0, "b0"), at(0));
+    admission.submit(0, workload("a", [6, 1], 0, "a0"));
+    admission.submit(1, workload("b", [4, 1], 0, "b0"));
     assert_eq!(all(&mut admission, 0).len(), 2);
-    admission.submit(2, workload("a", [3, 1], 1, "a1"), at(1));
-    admission.submit(3, workload("b", [8, 1], 1, "b1"), at(1));
+    admission.submit(2, workload("a", [3, 1], 1, "a1"));
+    admission.submit(3, workload("b", [8, 1], 1, "b1"));
     admission.set_capacity(&[4, 10], at(2));
     let order = admission.order(at(2));
     assert_eq!(admission.why(3, &order), Some(Why::Cluster { resource: 0, needed: 8, found: 4 }));
@@ -99,8 +99,8 @@ fn the_capacity_may_fall_below_what_is_held_and_rise_again() {
 fn why_a_workload_waits_is_said() {
     let mut admission = admission();
     admission.adopt(0, workload("a", [8, 1], 0, "a0"), at(0));
-    admission.submit(1, workload("a", [1, 1], 1, "a1"), at(50));
-    admission.submit(2, workload("b", [4, 1], 2, "b0"), at(50));
+    admission.submit(1, workload("a", [1, 1], 1, "a1"));
+    admission.submit(2, workload("b", [4, 1], 2, "b0"));
     assert!(all(&mut admission, 50).is_empty());
     let order = admission.order(at(50));
     assert_eq!(order, ["b", "a"]);
@@ -129,8 +129,8 @@ fn a_workload_that_does_not_fit_is_passed_only_with_backfill() {
             name: tenant.to_owned(),
         };
         admission.adopt(0, one("b", 6), at(0));
-        admission.submit(1, one("a", 8), at(0));
-        admission.submit(2, one("b", 2), at(0));
+        admission.submit(1, one("a", 8));
+        admission.submit(2, one("b", 2));
         assert_eq!(admission.next(at(0)), backfill.then_some(2));
     }
 }
@@ -139,17 +139,17 @@ fn a_workload_that_does_not_fit_is_passed_only_with_backfill() {
 fn what_a_tenant_has_had_outlives_the_process() {
     let mut admission = admission();
     admission.adopt(0, workload("a", [9, 1], 0, "a0"), at(0));
-    admission.submit(1, workload("b", [5, 1], 0, "b0"), at(0));
+    admission.submit(1, workload("b", [5, 1], 0, "b0"));
     let saved = admission.save(at(60));
     let memory = Some(Memory::half_life(at(100)).unwrap());
     let mut restored = Admission::restore(&saved, 2, memory, false).unwrap();
     restored.set_capacity(&[10, 10], at(60));
     restored.adopt(0, workload("a", [9, 1], 0, "a0"), at(60));
-    restored.submit(1, workload("b", [5, 1], 0, "b0"), at(60));
+    restored.submit(1, workload("b", [5, 1], 0, "b0"));
     assert_eq!(restored.save(at(90)), admission.save(at(90)));
     // Its size does not depend on workloads.
     for id in 2..1000 {
-        admission.submit(id, workload("b", [1, 1], id, &format!("b{id}")), at(90));
+        admission.submit(id, workload("b", [1, 1], id, &format!("b{id}")));
     }
     assert_eq!(admission.save(at(90)).scheduler.len(), saved.scheduler.len());
     // Another half-life forgets nothing by itself.
@@ -187,7 +187,7 @@ fn mistakes_are_errors() {
     assert_eq!(admission.tenants().collect::<Vec<_>>(), ["b"]);
     // Amounts that nobody has are bounded, and nothing overflows.
     assert!(admission.adopt(1, workload("b", [u64::MAX, 0], 0, "huge"), at(0)));
-    assert!(admission.submit(2, workload("b", [u64::MAX, 0], 0, "huge too"), at(0)));
+    assert!(admission.submit(2, workload("b", [u64::MAX, 0], 0, "huge too")));
     admission.set_capacity(&[u64::MAX, u64::MAX], at(1));
     assert_eq!(admission.next(at(1)), Some(2));
 }
@@ -205,12 +205,14 @@ fn who_has_waited_for_long_enough_is_first() {
         // What b has had is so much that a would be first for long.
         admission.adopt(0, workload("b", [9, 9], 0, "before"), at(0));
         assert!(admission.remove(0, at(300)).is_some());
-        admission.submit(1, workload("b", [8, 1], 300, "large"), at(300));
+        admission.submit(1, workload("b", [8, 1], 300, "large"));
+        admission.submit(2, workload("b", [3, 1], 301, "next"));
         for id in 10..20 {
-            admission.submit(id, workload("a", [4, 1], 301 + id, &format!("a{id}")), at(330));
+            admission.submit(id, workload("a", [4, 1], 301 + id, &format!("a{id}")));
         }
         assert_eq!(all(&mut admission, 330), [10, 11]);
-        assert!(matches!(admission.why(1, &["a".to_owned()]), Some(Why::Turn { .. })));
+        let order = admission.order(at(330));
+        assert!(matches!(admission.why(1, &order), Some(Why::Turn { .. })));
         admission.remove(10, at(399));
         assert_eq!(all(&mut admission, 399), [12]);
         admission.remove(11, at(400));
@@ -224,10 +226,66 @@ fn who_has_waited_for_long_enough_is_first() {
             assert!(matches!(admission.why(1, &order), Some(Why::Room { needed: 8, .. })));
         }
         admission.remove(12, at(402));
-        assert_eq!(all(&mut admission, 402), [1]);
-        assert_eq!((admission.held(), admission.waiting("b")), (&[8, 1][..], 0));
+        assert_eq!(admission.next(at(402)), Some(1));
         assert!(admission.share("b").unwrap().held > 0.7);
+        // The next one of b has waited for as long, but b got something just now. After a restart, that is known.
+        let Saved { got, .. } = admission.save(at(403));
+        assert_eq!(got["b"], at(402));
+        admission.remove(1, at(404));
+        assert_eq!(
+            all(&mut admission, 501)[..2],
+            [if backfill { 14 } else { 13 }, if backfill { 15 } else { 14 }]
+        );
+        let order = admission.order(at(501));
+        let why = admission.why(2, &order);
+        assert!(matches!(why, Some(Why::Turn { .. })), "a second before its time: {why:?} {order:?}");
+        let next = admission.tenants["b"].candidate;
+        assert_eq!((next, admission.overdue(at(502))), (Some(2), Some(2)));
     }
+}
+
+/// What does not fit keeps room only of its flavor.
+#[test]
+fn a_full_flavor_keeps_nobody_who_needs_another() {
+    for flavor in [1, 2] {
+        let mut admission = admission().with_flavors_of(flavor);
+        admission.adopt(0, workload("a", [9, 0], 0, "a0"), at(0));
+        admission.submit(1, workload("b", [2, 0], 1, "first"));
+        admission.submit(2, workload("a", [0, 3], 2, "other flavor"));
+        let expected: &[u64] = if flavor == 1 { &[2] } else { &[] };
+        assert_eq!(all(&mut admission, 2), expected);
+        admission.submit(3, workload("a", [1, 0], 3, "same flavor"));
+        assert_eq!(all(&mut admission, 3), Vec::<u64>::new(), "1 is first");
+    }
+}
+
+/// Three hundred tenants in one tree, each with ten workloads, have what is theirs in each round, and all of it runs.
+#[test]
+fn many_tenants_share_a_tree() {
+    let mut admission = Admission::new(2, Some(Memory::half_life(at(100)).unwrap()), false);
+    admission.set_capacity(&[2000, 2000], at(0));
+    let names: Vec<String> = (0..300).map(|number| format!("tenant {number:03}")).collect();
+    let quota = Quota { nominal: 1, ..Quota::default() };
+    let quotas = CohortSettings {
+        parent: Some("all".to_owned()),
+        quotas: vec![Some(quota), None],
+        is_unusable: false,
+    };
+    for name in &names {
+        let settings = TenantSettings { quotas: quotas.clone(), ..TenantSettings::usual(2) };
+        admission.set_tenant(name, settings, at(0)).unwrap();
+    }
+    for id in 0..3000u64 {
+        admission.submit(id, workload(&names[(id % 300) as usize], [1, 1], id / 300, &format!("{id}")));
+    }
+    let mut ran = std::collections::BTreeSet::new();
+    for round in 0..10 {
+        let running = all(&mut admission, 100 + round);
+        assert_eq!(running.len(), 300, "the quotas of all of them");
+        ran.extend(running.iter().copied());
+        running.iter().for_each(|&id| drop(admission.remove(id, at(100 + round))));
+    }
+    assert_eq!(ran.len(), 3000);
 }
 
 #[test]
@@ -235,8 +293,8 @@ fn nothing_of_a_tenant_on_hold_is_admitted() {
     let mut admission = admission();
     let on_hold = TenantSettings { is_on_hold: true, ..TenantSettings::usual(2) };
     admission.set_tenant("a", on_hold, at(0)).unwrap();
-    admission.submit(1, workload("a", [1, 1], 0, "a"), at(0));
-    admission.submit(2, workload("b", [1, 1], 1, "b"), at(1));
+    admission.submit(1, workload("a", [1, 1], 0, "a"));
+    admission.submit(2, workload("b", [1, 1], 1, "b"));
     assert_eq!(all(&mut admission, 1), [2]);
     assert_eq!(admission.why(1, &[]), Some(Why::OnHold));
     admission.set_tenant("a", TenantSettings::usual(2), at(2)).unwrap();
@@ -249,39 +307,38 @@ fn quotas_bound_who_can_be_chosen() {
     let mut admission = admission();
     let of = |nominal, borrowing_limit| {
         let quota = Quota { nominal, borrowing_limit, lending_limit: None };
-        let quotas = CohortSettings { parent: Some("both".to_owned()), quotas: vec![Some(quota), None] };
+        let quotas = CohortSettings {
+            parent: Some("both".to_owned()),
+            quotas: vec![Some(quota), None],
+            is_unusable: false,
+        };
         TenantSettings { quotas, ..TenantSettings::usual(2) }
     };
     admission.set_tenant("a", of(2, Some(2)), at(0)).unwrap();
     admission.set_tenant("b", of(4, None), at(0)).unwrap();
     for id in 0..4 {
-        admission.submit(id, workload("a", [2, 0], id, &format!("a{id}")), at(4));
+        admission.submit(id, workload("a", [2, 0], id, &format!("a{id}")));
     }
-    admission.submit(9, workload("b", [7, 0], 9, "too large for both"), at(9));
+    admission.submit(9, workload("b", [7, 0], 9, "too large for both"));
     // a has its 2 and borrows 2.
     assert_eq!(all(&mut admission, 9), [0, 1]);
     assert!(matches!(admission.why(2, &[]), Some(Why::Quota { needed: 2, .. })));
     assert!(matches!(admission.why(9, &[]), Some(Why::LargerThanQuota { needed: 7, .. })));
-    admission.submit(10, workload("b", [2, 0], 10, "b0"), at(10));
-    admission.submit(11, workload("b", [2, 0], 11, "b1"), at(11));
+    admission.submit(10, workload("b", [2, 0], 10, "b0"));
+    admission.submit(11, workload("b", [2, 0], 11, "b1"));
     assert_eq!(all(&mut admission, 11), [10]);
     admission.remove(0, at(12));
     // It would be the turn of a, whose workload came first. But it would borrow.
     assert_eq!(all(&mut admission, 12), [11], "a borrows nothing while b waits for its own");
     assert!(matches!(admission.why(2, &[]), Some(Why::Quota { needed: 2, .. })));
     admission.set_tenant("a", of(3, None), at(13)).unwrap();
-    admission.set_cohorts(
-        [(
-            "both".to_owned(),
-            CohortSettings { parent: None, quotas: vec![Some(Quota { nominal: 5, ..Quota::default() })] },
-        )]
-        .into(),
-        at(13),
-    );
+    let own = vec![Some(Quota { nominal: 5, ..Quota::default() })];
+    let both = CohortSettings { quotas: own, ..CohortSettings::default() };
+    admission.set_others([("both".to_owned(), both)].into(), [].into());
     assert_eq!(all(&mut admission, 13), [2, 3], "12 are there for both, and the cluster has 10");
     assert_eq!(admission.held(), [10, 0]);
     admission.set_tenant("a", of(0, Some(0)), at(14)).unwrap();
-    admission.submit(4, workload("a", [2, 0], 14, "a4"), at(14));
+    admission.submit(4, workload("a", [2, 0], 14, "a4"));
     for id in 1..4 {
         admission.remove(id, at(15));
     }

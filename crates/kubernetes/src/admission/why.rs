@@ -92,6 +92,7 @@ pub enum Why {
 impl Admission {
     /// The tenants whose candidates wait, the first one first. O(t log t) for t tenants.
     pub fn order(&mut self, now: Nanos) -> Vec<String> {
+        self.settle(now);
         let order = self.scheduler.order(self.at(now)).expect("time goes on");
         order.iter().filter_map(|user| self.names.get(user).cloned()).collect()
     }
@@ -132,12 +133,10 @@ impl Admission {
             let needed = needs[over.resource];
             return Some(Why::Quota { over, needed });
         }
-        let mut claims = self.claims(&self.quotas.family(name));
-        if let Some(resource) = self.claimed(name, needs, &claims) {
-            let tenant = claims[resource].take().unwrap_or_default();
-            return Some(Why::Claimed { resource, tenant });
+        if let Some((resource, owner)) = self.quotas.claimed(name, needs) {
+            return Some(Why::Claimed { resource, tenant: owner.to_owned() });
         }
-        let first = self.overdue(self.scheduler.now()).and_then(|(first, _)| self.workloads.get(&first));
+        let first = self.overdue(self.scheduler.now()).and_then(|first| self.workloads.get(&first));
         let other = first.filter(|first| first.workload.tenant != *name);
         if let Some(first) = other.filter(|_| !self.backfill) {
             return Some(Why::Overdue { tenant: first.workload.tenant.clone() });

@@ -269,20 +269,14 @@ impl Term {
                 let orders: Vec<Order> = self.shared.controller().work(now);
                 orders.into_iter().for_each(|order| self.writer.write(order));
                 // What was known of it goes on to count.
-                if let Some((kind, problem)) = self.watched.unreadable.first_key_value() {
-                    let problem = (*kind, problem.clone());
-                    self.tell_unreadable(problem);
-                }
+                self.tell_unreadable();
                 if now >= self.next {
                     self.save().await;
                 }
             } else if now.since(self.began) > UNABLE && now.since(self.heard) > UNABLE {
                 return Ended::Unable;
-            } else if let Some((kind, problem)) = self.watched.unreadable.first_key_value()
-                && !self.watched.is_complete()
-            {
-                let problem = (*kind, problem.clone());
-                self.tell_unreadable(problem);
+            } else if !self.watched.is_complete() && !self.watched.unreadable.is_empty() {
+                self.tell_unreadable();
             } else if !self.watched.is_complete() {
                 if now.since(self.heard) > SILENCE {
                     self.say("the API server does not answer, and is asked anew".to_owned());
@@ -297,19 +291,23 @@ impl Term {
     fn apply(&mut self, change: Change) {
         let mut controller = self.shared.controller();
         let now = self.shared.clock.now();
-        if !self.watched.is_complete() {
-            self.heard = now;
-        }
-        self.watched.apply(&mut controller, change, now);
+        let is_complete = self.watched.is_complete();
+        let mut is_news = self.watched.apply(&mut controller, change, now);
         for _ in 0..BATCH {
             let Ok(change) = self.changes.try_recv() else { break };
-            self.watched.apply(&mut controller, change, now);
+            is_news |= self.watched.apply(&mut controller, change, now);
+        }
+        if is_news && !is_complete {
+            self.heard = now;
         }
     }
 
-    /// Tells that a kind cannot be read, with an event about its definition, once.
-    fn tell_unreadable(&mut self, (kind, problem): (Kind, String)) {
-        if self.told_unreadable.insert(problem.clone()) {
+    /// Tells of kinds that cannot be read, with an event about the definition of each, once.
+    fn tell_unreadable(&mut self) {
+        for (kind, problem) in &self.watched.unreadable {
+            if !self.told_unreadable.insert(problem.clone()) {
+                continue;
+            }
             let resource = kind.resource();
             self.writer.write(Order::Tell {
                 kind: Kind::Definition,
@@ -318,7 +316,7 @@ impl Term {
                 uid: String::new(),
                 is_warning: true,
                 reason: "UnknownVersion",
-                text: problem,
+                text: problem.clone(),
             });
         }
     }

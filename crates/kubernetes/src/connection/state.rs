@@ -21,6 +21,7 @@ const VERSION_KEY: &str = "version";
 const TENANTS_KEY: &str = "tenants";
 const RESOURCES_KEY: &str = "resources";
 const STATUS_KEY: &str = "status";
+const GOT_KEY: &str = "got";
 const SCHEDULER_KEY: &str = "scheduler";
 /// The version of what is kept; another one is refused.
 const VERSION: &str = "1";
@@ -74,6 +75,7 @@ impl State {
         let data = BTreeMap::from([
             (VERSION_KEY.to_owned(), VERSION.to_owned()),
             (TENANTS_KEY.to_owned(), text(serde_json::to_string(&saved.tenants))?),
+            (GOT_KEY.to_owned(), text(serde_json::to_string(&saved.got))?),
             (RESOURCES_KEY.to_owned(), resources.names().join(",")),
             (STATUS_KEY.to_owned(), text(serde_json::to_string(status))?),
         ]);
@@ -137,7 +139,13 @@ fn read(map: &ConfigMap, resources: &ResourceNames) -> Result<Option<Saved>, Str
     let Some(ByteString(scheduler)) = scheduler else {
         return Err("expected the snapshot of a scheduler, got none".to_owned());
     };
-    Ok(Some(Saved { tenants, scheduler: scheduler.clone() }))
+    // A state of an earlier build has none.
+    let Ok(got) = serde_json::from_str(data(GOT_KEY).map_or("{}", String::as_str)) else {
+        return Err(
+            "expected the times at which tenants got something as JSON, got something else".to_owned()
+        );
+    };
+    Ok(Some(Saved { tenants, got, scheduler: scheduler.clone() }))
 }
 
 /// The status that the leading process wrote last into the ConfigMap of this namespace and name.

@@ -84,7 +84,13 @@ impl Watched {
         self.complete.len() == Kind::WATCHED.len()
     }
 
-    pub(super) fn apply(&mut self, controller: &mut Controller, change: Change, now: Nanos) {
+    /// Takes a change. Returns whether it is something that was not known: watches that only fail begin again and again.
+    pub(super) fn apply(&mut self, controller: &mut Controller, change: Change, now: Nanos) -> bool {
+        let is_news = match &change {
+            Change::Begins(_) | Change::Unreadable(..) => false,
+            Change::Complete(kind) => !self.complete.contains(kind),
+            Change::Is(..) | Change::Gone(..) => true,
+        };
         match change {
             Change::Begins(kind) => {
                 self.unreadable.remove(&kind);
@@ -105,7 +111,7 @@ impl Watched {
                 }
                 match seen {
                     Seen::Item(item) => controller.show_item(*item, now),
-                    Seen::Node(node) => controller.show_node(node),
+                    Seen::Node(node) => controller.show_node(node, now),
                     Seen::Namespace(namespace) => controller.show_namespace(namespace, now),
                     Seen::Tenant(tenant) => controller.show_tenant(tenant, now),
                     Seen::Cohort(cohort) => controller.show_cohort(cohort, now),
@@ -114,6 +120,7 @@ impl Watched {
             }
             Change::Gone(kind, seen) => forget(controller, kind, seen.key(), now),
         }
+        is_news
     }
 }
 
@@ -240,40 +247,56 @@ async fn follow<K>(
     K: Resource<DynamicType = ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let api: Api<K> = Api::all_with(client.clone(), &kind.resource());
-    let mut events =
-        pin!(watcher(api, watcher::Config::default().timeout(WATCH_SECONDS)).backoff(Pauses::new(clock)));
-    while let Some(event) = events.next().await {
-        let change = match event {
-            Err(error) if kind.is_optional() && is_unknown(&error) => match absence(&client, kind).await {
-                Ok(Absence::Kind) => {
-                    if changed.send(Change::Begins(kind)).await.is_err() {
-                        return;
+    // A watch that ended as the kind had gone must not go on where it was when the kind is back.
+    loop {
+        let config = watcher::Config::default().timeout(WATCH_SECONDS);
+        let mut events = pin!(watcher(api.clone(), config).backoff(Pauses::new(clock)));
+        while let Some(event) = events.next().await {
+            let change = match event {
+                Err(error) if kind.is_optional() && is_unknown(&error) => {
+                    match absence(&client, kind).await {
+                        Ok(Absence::Version(version)) if kind != Kind::JobSet => {
+                            let ApiResource { group, plural, version: ours, .. } = kind.resource();
+                            Change::Unreadable(
+                                kind,
+                                format!(
+                                    "the cluster has {plural}.{group} in {version}, and this controller reads {ours}: install a controller that reads {version}"
+                                ),
+                            )
+                        }
+                        Ok(absence) => {
+                            if let Absence::Version(_) = absence {
+                                failed(&error);
+                            }
+                            if changed.send(Change::Begins(kind)).await.is_err() {
+                                return;
+                            }
+                            Change::Complete(kind)
+                        }
+                        Err(_) => {
+                            failed(&error);
+                            continue;
+                        }
                     }
-                    Change::Complete(kind)
                 }
-                Ok(Absence::Version(found)) => {
-                    let ApiResource { group, plural, version, .. } = kind.resource();
-                    Change::Unreadable(
-                        kind,
-                        format!(
-                            "{plural}.{group} has the version {found}, and this controller reads {version}: nothing more is admitted by a controller that begins, until you install one that reads that version"
-                        ),
-                    )
+                Err(error) => {
+                    failed(&error);
+                    continue;
                 }
-                Err(_) => continue,
-            },
-            Err(error) => {
-                failed(&error);
-                continue;
+                Ok(Event::Init) => Change::Begins(kind),
+                Ok(Event::InitApply(object) | Event::Apply(object)) => Change::Is(kind, seen(&object)),
+                Ok(Event::Delete(object)) => Change::Gone(kind, seen(&object)),
+                Ok(Event::InitDone) => Change::Complete(kind),
+            };
+            let is_absent = kind.is_optional() && matches!(change, Change::Unreadable(..));
+            if changed.send(change).await.is_err() {
+                return;
             }
-            Ok(Event::Init) => Change::Begins(kind),
-            Ok(Event::InitApply(object) | Event::Apply(object)) => Change::Is(kind, seen(&object)),
-            Ok(Event::Delete(object)) => Change::Gone(kind, seen(&object)),
-            Ok(Event::InitDone) => Change::Complete(kind),
-        };
-        if changed.send(change).await.is_err() {
-            return;
+            if is_absent {
+                break;
+            }
         }
+        tokio::time::sleep(Pauses::LONGEST).await;
     }
 }
 
@@ -281,7 +304,7 @@ async fn follow<K>(
 enum Absence {
     /// There is no such kind.
     Kind,
-    /// Its group has other versions, such as these.
+    /// There is one of another version, such as this.
     Version(String),
 }
 
@@ -293,14 +316,16 @@ fn is_unknown(error: &watcher::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
-/// Finds out why the API server does not know an optional kind.
+/// Finds out why the API server does not know an optional kind: whether it has the kind in another version.
 async fn absence(client: &Client, kind: Kind) -> Result<Absence, kube::Error> {
     let resource = kind.resource();
     let groups = client.list_api_groups().await?.groups;
-    let Some(group) = groups.into_iter().find(|group| group.name == resource.group) else {
-        return Ok(Absence::Kind);
-    };
-    let versions: Vec<String> = group.versions.into_iter().map(|version| version.version).collect();
-    let is_ours = versions.contains(&resource.version);
-    Ok(if is_ours { Absence::Kind } else { Absence::Version(versions.join(", ")) })
+    let group = groups.into_iter().find(|group| group.name == resource.group);
+    for version in group.into_iter().flat_map(|group| group.versions) {
+        let found = client.list_api_group_resources(&version.group_version).await?.resources;
+        if found.iter().any(|found| found.name == resource.plural) && version.version != resource.version {
+            return Ok(Absence::Version(version.version));
+        }
+    }
+    Ok(Absence::Kind)
 }

@@ -114,15 +114,16 @@ impl Worker {
                 let outcome = open(self.client.clone(), kind, &namespace, &name, metadata, &self.log).await;
                 drop(self.done.send((uid, outcome)));
             }
-            Order::Condition { kind, name, ready } => {
+            Order::Condition { kind, name, ready, since } => {
                 let api: Api<DynamicObject> = Api::all_with(self.client.clone(), &kind.resource());
+                let second = Nanos(self.lease.now().0 / SECOND * SECOND);
                 let condition = json!({
                     "type": "Ready",
                     "status": if ready.is_ready { "True" } else { "False" },
                     "reason": ready.reason,
                     "message": ready.message,
                     "observedGeneration": ready.generation,
-                    "lastTransitionTime": rfc3339(Nanos(self.lease.now().0 / SECOND * SECOND)),
+                    "lastTransitionTime": since.unwrap_or_else(|| rfc3339(second)),
                 });
                 let resource = kind.resource();
                 let body = Patch::Merge(json!({

@@ -50,6 +50,9 @@ impl Controller {
                     let number = self.number(Target::Item(uid.clone()));
                     self.targets.remove(&number);
                     let workload = self.workload_of(&item, tenant);
+                    if let (Some(at), Some(admission)) = (item.admitted, &mut self.admission) {
+                        admission.got(&workload.tenant, at);
+                    }
                     if let Some(admission) = &mut self.admission
                         && admission.adopt(number, workload, time.max(since))
                     {
@@ -115,8 +118,8 @@ impl Controller {
     }
 
     fn is_part_of_job(&self, item: &Item) -> bool {
-        let job = item.job.as_ref().and_then(|job| self.items.get(job));
-        job.is_some_and(|job| !job.item.is_held && (!job.item.is_over || job.item.ended.is_some()))
+        self.job_of(item)
+            .is_some_and(|job| !job.item.is_held && (!job.item.is_over || job.item.ended.is_some()))
     }
 
     fn tenant_of(&self, item: &Item) -> Option<String> {

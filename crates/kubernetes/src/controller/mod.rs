@@ -19,11 +19,12 @@ mod told;
 mod work;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::hash::Hash;
 
 use trueplane_fair::{Memory, Nanos};
 
-use crate::admission::{Admission, Saved, SavedError};
-use crate::objects::{CohortObject, Item, Kind, Namespace, Node, TenantObject};
+use crate::admission::{Admission, CohortSettings, Saved, SavedError};
+use crate::objects::{CohortObject, Item, Kind, Namespace, Node, TenantObject, TenantSpec};
 use crate::resources::ResourceNames;
 pub use counters::Counters;
 use known::{Group, Known, Standing, Target};
@@ -51,12 +52,16 @@ pub struct Controller {
     namespaces: BTreeMap<String, Namespace>,
     tenants: BTreeMap<String, TenantObject>,
     cohorts: BTreeMap<String, CohortObject>,
+    /// What could last be read of tenants and cohorts of which nothing can be read now.
+    kept: (BTreeMap<String, TenantSpec>, BTreeMap<String, CohortSettings>),
     /// When a condition was last ordered to be written, by kind and name.
     conditions: HashMap<(Kind, String), Nanos>,
     nodes: BTreeMap<String, Node>,
     items: HashMap<String, Known>,
     /// The unique numbers of pods by that of their job.
     pods_of_job: HashMap<String, BTreeSet<String>>,
+    /// The unique numbers of pods by the name of their node.
+    pods_of_node: HashMap<String, BTreeSet<String>>,
     /// The unique numbers of pods by the namespace and name of their group.
     pods_of_group: HashMap<(String, String), BTreeSet<String>>,
     /// The groups of which pods wait, by namespace and name.
@@ -85,10 +90,12 @@ impl Controller {
             namespaces: BTreeMap::new(),
             tenants: BTreeMap::new(),
             cohorts: BTreeMap::new(),
+            kept: Default::default(),
             conditions: HashMap::new(),
             nodes: BTreeMap::new(),
             items: HashMap::new(),
             pods_of_job: HashMap::new(),
+            pods_of_node: HashMap::new(),
             pods_of_group: HashMap::new(),
             groups: BTreeMap::new(),
             foreign: BTreeMap::new(),
@@ -121,11 +128,12 @@ impl Controller {
     /// What was saved is damaged, or of other resources; it does not lead then.
     pub fn lead(&mut self, saved: Option<&Saved>, now: Nanos) -> Result<(), SavedError> {
         let Policy { resources, memory, backfill } = &self.policy;
-        let resources = resources.names().len();
-        let mut admission = match saved {
-            Some(saved) => Admission::restore(saved, resources, *memory, *backfill)?,
-            None => Admission::new(resources, *memory, *backfill),
+        let count = resources.names().len();
+        let admission = match saved {
+            Some(saved) => Admission::restore(saved, count, *memory, *backfill)?,
+            None => Admission::new(count, *memory, *backfill),
         };
+        let mut admission = admission.with_flavors_of(resources.of_flavor());
         if admission.now() > now {
             admission.rebase(now);
             self.counters.clock_jumps += 1;
@@ -168,10 +176,21 @@ impl Controller {
     }
 
     /// The node is so from `now` on.
-    pub fn show_node(&mut self, node: Node) {
-        if self.nodes.get(&node.name) != Some(&node) {
-            self.nodes.insert(node.name.clone(), node);
-            self.is_capacity_old = true;
+    pub fn show_node(&mut self, node: Node, now: Nanos) {
+        if self.nodes.get(&node.name) == Some(&node) {
+            return;
+        }
+        let (name, flavor) = (node.name.clone(), node.flavor);
+        self.is_capacity_old = true;
+        let before = self.nodes.insert(name.clone(), node).map(|before| before.flavor);
+        if before == Some(flavor) || self.policy.resources.of_flavor() == self.policy.resources.names().len()
+        {
+            return;
+        }
+        // What was put on it counts in its flavor.
+        let pods = self.pods_of_node.get(&name).cloned().unwrap_or_default();
+        for pod in pods {
+            self.place(&pod, now);
         }
     }
 
@@ -203,6 +222,9 @@ impl Controller {
         if let Some(job) = &item.job {
             self.pods_of_job.entry(job.clone()).or_default().insert(uid.clone());
         }
+        if let Some(node) = &item.node {
+            self.pods_of_node.entry(node.clone()).or_default().insert(uid.clone());
+        }
         if let Some((group, _)) = &item.group {
             let key = (item.namespace.clone(), group.clone());
             self.pods_of_group.entry(key).or_default().insert(uid.clone());
@@ -215,26 +237,18 @@ impl Controller {
         }
     }
 
-    /// Forgets to which job and group it belongs.
+    /// Forgets to which job, node and group it belongs.
     fn unindex(&mut self, uid: &str) {
         let Some(known) = self.items.get(uid) else { return };
         let item = &known.item;
-        if let Some(job) = &item.job
-            && let Some(pods) = self.pods_of_job.get_mut(job)
-        {
-            pods.remove(uid);
-            if pods.is_empty() {
-                self.pods_of_job.remove(job);
-            }
+        if let Some(job) = &item.job {
+            remove_from(&mut self.pods_of_job, job, uid);
+        }
+        if let Some(node) = &item.node {
+            remove_from(&mut self.pods_of_node, node, uid);
         }
         if let Some((group, _)) = &item.group {
-            let key = (item.namespace.clone(), group.clone());
-            if let Some(pods) = self.pods_of_group.get_mut(&key) {
-                pods.remove(uid);
-                if pods.is_empty() {
-                    self.pods_of_group.remove(&key);
-                }
-            }
+            remove_from(&mut self.pods_of_group, &(item.namespace.clone(), group.clone()), uid);
         }
     }
 
@@ -298,6 +312,16 @@ impl Controller {
             }
         }
         admission.set_capacity(&capacity, now);
+    }
+}
+
+/// Takes a unique number out of an index.
+fn remove_from<K: Eq + Hash>(index: &mut HashMap<K, BTreeSet<String>>, key: &K, uid: &str) {
+    if let Some(pods) = index.get_mut(key) {
+        pods.remove(uid);
+        if pods.is_empty() {
+            index.remove(key);
+        }
     }
 }
 

@@ -49,6 +49,8 @@ pub enum Order {
         name: String,
         /// The condition.
         ready: Ready,
+        /// Since when it is so, as it was written before; none if it begins now.
+        since: Option<String>,
     },
 }
 

@@ -3,7 +3,7 @@
 use trueplane_fair::Nanos;
 
 use super::Controller;
-use super::known::{Opening, Standing, Target};
+use super::known::{Known, Opening, Standing, Target};
 use crate::admission::{MOST_AMOUNT, Workload};
 use crate::objects::Item;
 
@@ -29,7 +29,7 @@ impl Controller {
         if item.is_over {
             return Role::Nothing;
         }
-        if let Some(job) = item.job.as_ref().and_then(|job| self.items.get(job)) {
+        if let Some(job) = self.job_of(item) {
             // What a job holds counts as a whole.
             match job.standing {
                 Standing::Holds { .. } if item.is_held && !job.item.is_held => return Role::Passes,
@@ -155,7 +155,7 @@ impl Controller {
         self.stand(uid, Standing::Waits { workload });
         let submitted = self.workload_of(item, tenant);
         if let Some(admission) = &mut self.admission
-            && !admission.submit(workload, submitted, now)
+            && !admission.submit(workload, submitted)
         {
             self.stand(uid, Standing::Nothing);
         }
@@ -202,6 +202,9 @@ impl Controller {
         let workload = self.number(Target::Item(uid.to_owned()));
         let adopted = self.workload_of(item, tenant);
         let Some(admission) = &mut self.admission else { return };
+        if let Some(at) = item.admitted {
+            admission.got(&adopted.tenant, at);
+        }
         if admission.adopt(workload, adopted, now) {
             self.stand(uid, Standing::Holds { workload, opening: None });
         } else {
@@ -286,7 +289,7 @@ impl Controller {
         if let Some((number, whole)) = number.zip(whole)
             && let Some(admission) = &mut self.admission
         {
-            admission.submit(number, whole, now);
+            admission.submit(number, whole);
         }
         if let Some(group) = self.groups.get_mut(key) {
             group.workload = number;
@@ -329,6 +332,12 @@ impl Controller {
             Some(node) => self.policy.resources.moved(&item.needs, node.flavor),
             None => item.needs.clone(),
         }
+    }
+
+    /// The job, or the set of jobs, to which a pod belongs, if that is for us.
+    pub(super) fn job_of(&self, item: &Item) -> Option<&Known> {
+        let job = item.job.as_ref().and_then(|job| self.items.get(job));
+        job.filter(|job| job.item.namespace == item.namespace)
     }
 
     fn is_of(&self, workload: u64, tenant: &str) -> bool {

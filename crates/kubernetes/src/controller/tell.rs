@@ -67,9 +67,9 @@ impl Controller {
         problem: &str,
         now: Nanos,
     ) {
-        let about = if uid.is_empty() { name } else { uid };
+        let about = if uid.is_empty() { format!("{} {name}", kind.name()) } else { uid.to_owned() };
         let has_room = self.orders.len() < MOST_WARNINGS;
-        if !self.leads() || !has_room || !self.told.is_news(about, problem, now) {
+        if !self.leads() || !has_room || !self.told.is_news(&about, problem, now) {
             return;
         }
         self.counters.problems += 1;
@@ -188,7 +188,7 @@ impl Policy {
             }
             Why::Claimed { resource, tenant: owner } => {
                 let name = &resources.names()[*resource];
-                format!("waits, as it would borrow {name}, and {owner} waits for what is its own")
+                format!("waits: it would borrow {name} for which {owner} waits")
             }
             Why::LargerThanQuota { over, needed } => {
                 let most = resources.show(over.resource, over.left);
@@ -200,9 +200,7 @@ impl Policy {
             Why::OnHold => format!("waits, as {tenant} is on hold or what is set for it is not valid"),
             Why::Cohort { name } => lost(name),
             Why::Overdue { tenant: other } => {
-                format!(
-                    "waits, as a workload of {other} has waited for longer than it has to and is before all others"
-                )
+                format!("waits: a workload of {other} has waited longer than its longestWait and goes first")
             }
             Why::Turn { before } => {
                 let shown: Vec<&str> = before.iter().take(3).map(String::as_str).collect();

@@ -6,8 +6,8 @@ use trueplane_fair::Nanos;
 
 use super::Controller;
 use super::known::Known;
-use crate::admission::TenantSettings;
-use crate::objects::{CohortObject, Kind, Namespace, TenantObject, cohorts};
+use crate::admission::{Admission, CohortSettings, TenantSettings};
+use crate::objects::{CohortObject, Kind, Namespace, TenantObject};
 
 impl Controller {
     /// The namespace is so from `now` on.
@@ -49,39 +49,35 @@ impl Controller {
         }
     }
 
-    /// The tenant is set so from `now` on.
+    /// The tenant is set so from `now` on. What cannot be read leaves its quotas as they were, and nothing of it is admitted.
     pub fn show_tenant(&mut self, tenant: TenantObject, now: Nanos) {
         let name = tenant.name.clone();
-        let before = self.tenants.insert(name.clone(), tenant);
-        self.settings_changed(
-            Kind::Tenant,
-            &name,
-            before.is_none_or(|before| before.spec != self.tenants[&name].spec),
-            now,
-        );
+        let before = self.tenants.insert(name.clone(), tenant).map(|before| before.spec);
+        let is_news = before.as_ref() != Some(&self.tenants[&name].spec);
+        keep(&mut self.kept.0, &name, before, self.tenants[&name].spec.is_ok());
+        self.settings_changed(Kind::Tenant, &name, is_news, now);
     }
 
     /// Nothing is set for the tenant from `now` on but what namespaces say.
     pub fn forget_tenant(&mut self, name: &str, now: Nanos) {
         let is_news = self.tenants.remove(name).is_some();
+        self.kept.0.remove(name);
         self.settings_changed(Kind::Tenant, name, is_news, now);
     }
 
-    /// The cohort is set so from `now` on.
+    /// The cohort is set so from `now` on. What cannot be read leaves its quotas as they were, and nothing below it is admitted.
     pub fn show_cohort(&mut self, cohort: CohortObject, now: Nanos) {
         let name = cohort.name.clone();
-        let before = self.cohorts.insert(name.clone(), cohort);
-        self.settings_changed(
-            Kind::Cohort,
-            &name,
-            before.is_none_or(|before| before.spec != self.cohorts[&name].spec),
-            now,
-        );
+        let before = self.cohorts.insert(name.clone(), cohort).map(|before| before.spec);
+        let is_news = before.as_ref() != Some(&self.cohorts[&name].spec);
+        keep(&mut self.kept.1, &name, before, self.cohorts[&name].spec.is_ok());
+        self.settings_changed(Kind::Cohort, &name, is_news, now);
     }
 
     /// Nothing is set for the cohort from `now` on.
     pub fn forget_cohort(&mut self, name: &str, now: Nanos) {
         let is_news = self.cohorts.remove(name).is_some();
+        self.kept.1.remove(name);
         self.settings_changed(Kind::Cohort, name, is_news, now);
     }
 
@@ -95,11 +91,9 @@ impl Controller {
     }
 
     /// Tells the tenants and their settings: those of their own objects, else what namespaces say. A tenant without a namespace goes as soon as it
-    /// has no workloads.
+    /// has no workloads; what its object sets counts until then, and lends to others afterwards.
     pub(super) fn set_tenants(&mut self, now: Nanos) {
-        let Some(admission) = &mut self.admission else { return };
         let resources = self.policy.resources.names().len();
-        admission.set_cohorts(cohorts(self.cohorts.values()), now);
         let mut wanted: BTreeMap<&str, TenantSettings> = BTreeMap::new();
         let mut said = BTreeSet::new();
         for namespace in self.namespaces.values() {
@@ -117,19 +111,30 @@ impl Controller {
                 settings.limits.clone_from(limits);
             }
         }
-        for (tenant, settings) in &mut wanted {
-            match self.tenants.get(*tenant).map(|object| &object.spec) {
-                None => {}
-                Some(Ok(spec)) => {
-                    settings.weight = spec.weight;
-                    settings.quotas = spec.quotas.clone();
-                    settings.longest_wait = spec.longest_wait;
-                    settings.is_on_hold = spec.is_on_hold;
-                }
-                // Nobody knows what it may have.
-                Some(Err(_)) => settings.is_on_hold = true,
-            }
+        let leaving: Vec<String> = self
+            .admission
+            .iter()
+            .flat_map(Admission::tenants)
+            .filter(|name| !wanted.contains_key(name))
+            .map(str::to_owned)
+            .collect();
+        for name in &leaving {
+            wanted.insert(name, TenantSettings::usual(resources));
         }
+        for (tenant, settings) in &mut wanted {
+            let Some(object) = self.tenants.get(*tenant) else { continue };
+            if let Some(spec) = object.spec.as_ref().ok().or_else(|| self.kept.0.get(*tenant)) {
+                settings.weight = spec.weight;
+                settings.quotas = spec.quotas.clone();
+                settings.longest_wait = spec.longest_wait;
+                settings.is_on_hold = spec.is_on_hold;
+            }
+            // Nobody knows what it may have.
+            settings.is_on_hold |= object.spec.is_err();
+        }
+        let (cohorts, quotas) = (self.cohort_settings(), self.quotas_of_tenants());
+        let Some(admission) = &mut self.admission else { return };
+        admission.set_others(cohorts, quotas);
         for (tenant, settings) in &wanted {
             if admission.settings(tenant) != Some(settings)
                 && admission.set_tenant(tenant, settings.clone(), now).is_err()
@@ -137,10 +142,41 @@ impl Controller {
                 self.counters.problems += 1;
             }
         }
-        let gone: Vec<String> =
-            admission.tenants().filter(|name| !wanted.contains_key(name)).map(str::to_owned).collect();
-        for name in gone {
+        for name in leaving {
             admission.remove_tenant(&name, now);
         }
+    }
+
+    /// What is set for cohorts. One that cannot be read is unusable, and keeps what could last be read of it.
+    fn cohort_settings(&self) -> BTreeMap<String, CohortSettings> {
+        let settings = |(name, object): (&String, &CohortObject)| {
+            let settings = match &object.spec {
+                Ok(settings) => settings.clone(),
+                Err(_) => {
+                    let kept = self.kept.1.get(name).cloned().unwrap_or_default();
+                    CohortSettings { is_unusable: true, ..kept }
+                }
+            };
+            (name.clone(), settings)
+        };
+        self.cohorts.iter().map(settings).collect()
+    }
+
+    /// The quotas of all tenants that have an object.
+    fn quotas_of_tenants(&self) -> BTreeMap<String, CohortSettings> {
+        let spec = |(name, object): (&String, &TenantObject)| {
+            let spec = object.spec.as_ref().ok().or_else(|| self.kept.0.get(name))?;
+            Some((name.clone(), spec.quotas.clone()))
+        };
+        self.tenants.iter().filter_map(spec).collect()
+    }
+}
+
+/// Keeps what could last be read of an object of which nothing can be read now.
+fn keep<T>(kept: &mut BTreeMap<String, T>, name: &str, before: Option<Result<T, String>>, is_readable: bool) {
+    if is_readable {
+        kept.remove(name);
+    } else if let Some(Ok(before)) = before {
+        kept.insert(name.to_owned(), before);
     }
 }

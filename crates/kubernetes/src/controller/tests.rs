@@ -91,7 +91,7 @@ impl Cluster {
     fn restart(&mut self, now: u64) {
         self.controller = Controller::new(policy());
         self.namespaces.iter().for_each(|one| self.controller.show_namespace(one.clone(), at(now)));
-        self.nodes.iter().for_each(|one| self.controller.show_node(one.clone()));
+        self.nodes.iter().for_each(|one| self.controller.show_node(one.clone(), at(now)));
         self.tenants.iter().for_each(|one| self.controller.show_tenant(one.clone(), at(now)));
         self.cohorts.iter().for_each(|one| self.controller.show_cohort(one.clone(), at(now)));
         self.items.values().for_each(|one| self.controller.show_item(one.clone(), at(now)));
@@ -301,7 +301,7 @@ fn a_node_that_disappears_takes_its_capacity_and_not_what_pods_hold() {
         matches!(&told[..], [Order::Tell { text, .. }] if text == "needs 1 of cpu, and the cluster has 0"),
         "{told:?}"
     );
-    cluster.controller.show_node(node("two", 9));
+    cluster.controller.show_node(node("two", 9), at(0));
     cluster.nodes = vec![node("two", 9)];
     cluster.work(11);
     assert_eq!(cluster.opened, ["a/a0", "b/b0"]);
@@ -435,8 +435,8 @@ fn flavors_count_by_themselves() {
         amounts: amounts.to_vec(),
         flavor,
     };
-    controller.show_node(node("slow", [2000, 0], 0));
-    controller.show_node(node("fast", [0, 3000], 1));
+    controller.show_node(node("slow", [2000, 0], 0), at(0));
+    controller.show_node(node("fast", [0, 3000], 1), at(0));
     controller.show_namespace(namespace("a", Some("a")), at(0));
     let item = |name: &str, needs: [u64; 2]| Item { needs: needs.to_vec(), ..pod("a", name, 0, 0) };
     for name in ["any 1", "any 2", "any 3"] {
@@ -459,4 +459,13 @@ fn flavors_count_by_themselves() {
     assert_eq!(opened(&mut controller, 3), ["any 3", "fast 1"]);
     assert_eq!(controller.status(at(3)).held, ["2", "3"]);
     assert_eq!(controller.status(at(3)).resources, ["cpu", "fast:cpu"]);
+    // A node that is labelled later takes what is on it along.
+    let system = Item { namespace: "system".to_owned(), uid: "s".to_owned(), ..item("s", [500, 0]) };
+    let on_slow = (Some("slow".to_owned()), Some(at(4)), false);
+    let mut system = system;
+    (system.node, system.started, system.is_held) = on_slow;
+    controller.show_item(system, at(4));
+    assert_eq!(controller.status(at(4)).capacity, ["1.5", "3"]);
+    controller.show_node(node("slow", [0, 2000], 1), at(5));
+    assert_eq!(controller.status(at(5)).capacity, ["0", "4.5"]);
 }

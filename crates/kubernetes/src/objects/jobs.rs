@@ -88,8 +88,12 @@ impl Item {
         item.priority = priorities.map(|priority| priority.unwrap_or(0)).max().unwrap_or(0);
         item.problem = problem;
         item.run(set, ["Completed", "Failed"]);
-        // It has no time of its start.
-        item.started = Some(item.created).filter(|_| !item.is_held);
+        // It has no time of its start, unless it was suspended before.
+        let conditions = set.status.as_ref().and_then(|status| status.get("conditions"));
+        let conditions: Vec<Condition> = read("conditions", conditions).unwrap_or_default();
+        let resumed = conditions.iter().find(|one| one.r#type == "Suspended" && one.status == "False");
+        let resumed = resumed.and_then(|one| time(one.last_transition_time.as_deref()?));
+        item.started = resumed.or(Some(item.created)).filter(|_| !item.is_held);
         Some(item)
     }
 

@@ -1,7 +1,5 @@
 //! Tenants and cohorts: what is set for them by objects of our own kinds, and what the controller writes into these.
 
-use std::collections::BTreeMap;
-
 use kube::core::ObjectMeta;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -51,6 +49,8 @@ pub struct Settings<T> {
     pub spec: Result<T, String>,
     /// What a controller has written of it.
     pub ready: Option<Ready>,
+    /// When that began to be so, as it is written.
+    pub ready_since: Option<String>,
 }
 
 /// A tenant.
@@ -110,6 +110,7 @@ struct RawCondition {
     reason: String,
     message: String,
     observed_generation: i64,
+    last_transition_time: Option<String>,
 }
 
 fn quotas(raw: &[RawQuota], resources: &ResourceNames) -> Result<Vec<Option<Quota>>, String> {
@@ -168,6 +169,7 @@ fn tenant(spec: &Value, resources: &ResourceNames) -> Result<TenantSpec, String>
         quotas: CohortSettings {
             parent: named("cohort", raw.cohort)?,
             quotas: quotas(&raw.quotas, resources)?,
+            is_unusable: false,
         },
         longest_wait: longest_wait.transpose()?,
         is_on_hold: raw.hold,
@@ -176,7 +178,11 @@ fn tenant(spec: &Value, resources: &ResourceNames) -> Result<TenantSpec, String>
 
 fn cohort(spec: &Value, resources: &ResourceNames) -> Result<CohortSettings, String> {
     let raw = RawCohort::deserialize(spec).map_err(|error| error.to_string())?;
-    Ok(CohortSettings { parent: named("parent", raw.parent)?, quotas: quotas(&raw.quotas, resources)? })
+    Ok(CohortSettings {
+        parent: named("parent", raw.parent)?,
+        quotas: quotas(&raw.quotas, resources)?,
+        is_unusable: false,
+    })
 }
 
 impl<T> Settings<T> {
@@ -189,6 +195,7 @@ impl<T> Settings<T> {
             name: name.clone().unwrap_or_default(),
             generation: generation.unwrap_or_default(),
             spec,
+            ready_since: ready.as_ref().and_then(|one| one.last_transition_time.clone()),
             ready: ready.map(|one| Ready {
                 is_ready: one.status == "True",
                 reason: one.reason,
@@ -211,13 +218,4 @@ impl CohortObject {
     pub fn read(raw: &RawSettings, resources: &ResourceNames) -> Self {
         Self::new(raw, cohort(&raw.spec, resources))
     }
-}
-
-/// The cohorts, by name. One that cannot be read is put above itself, so that nothing is admitted below it.
-pub fn cohorts<'c>(objects: impl Iterator<Item = &'c CohortObject>) -> BTreeMap<String, CohortSettings> {
-    let settings = |object: &CohortObject| match &object.spec {
-        Ok(settings) => settings.clone(),
-        Err(_) => CohortSettings { parent: Some(object.name.clone()), quotas: Vec::new() },
-    };
-    objects.map(|object| (object.name.clone(), settings(object))).collect()
 }

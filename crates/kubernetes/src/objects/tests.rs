@@ -117,7 +117,7 @@ fn tenants_and_cohorts_are_read() {
     ];
     let expected = TenantSpec {
         weight: 3,
-        quotas: CohortSettings { parent: Some("c".to_owned()), quotas },
+        quotas: CohortSettings { parent: Some("c".to_owned()), quotas, is_unusable: false },
         longest_wait: Some(Nanos(4 * 3_600_000_000_000)),
         is_on_hold: true,
     };
@@ -138,7 +138,10 @@ fn tenants_and_cohorts_are_read() {
     wrong(json!({ "quotas": [{ "resource": "cpu" }, { "resource": "cpu" }] }), "got two for cpu");
     let cohort = json!({ "metadata": { "name": "c" }, "spec": { "parent": "p" } });
     let cohort = CohortObject::read(&serde_json::from_value(cohort).unwrap(), &resources);
-    assert_eq!(cohort.spec, Ok(CohortSettings { parent: Some("p".to_owned()), quotas: vec![None; 4] }));
+    assert_eq!(
+        cohort.spec,
+        Ok(CohortSettings { parent: Some("p".to_owned()), quotas: vec![None; 4], is_unusable: false })
+    );
 }
 
 #[test]

@@ -240,6 +240,17 @@ impl Store {
     }
 }
 
+/// Our own kinds in a version.
+fn kinds(version: &str) -> Answer {
+    let kind = |plural: &str, kind: &str| json!({ "name": plural, "singularName": "", "namespaced": false, "kind": kind, "verbs": ["list"] });
+    let resources = [kind("tenants", "Tenant"), kind("cohorts", "Cohort")];
+    let group = format!("trueplane.dev/{version}");
+    answer(
+        StatusCode::OK,
+        &json!({ "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": group, "resources": resources }),
+    )
+}
+
 fn body(value: &Value) -> UnsyncBoxBody<Bytes, Infallible> {
     http_body_util::Full::new(Bytes::from(value.to_string())).boxed_unsync()
 }
@@ -288,6 +299,11 @@ impl Server {
         }
         if head.uri.path() == "/apis" {
             return Ok(self.groups());
+        }
+        if let Some(version) =
+            head.uri.path().strip_prefix("/apis/trueplane.dev/").filter(|rest| !rest.contains('/'))
+        {
+            return Ok(kinds(version));
         }
         let place = place(head.uri.path());
         if head.uri.path().starts_with("/apis/jobset.x-k8s.io/") && !self.with(|store| store.has_job_sets) {

@@ -79,7 +79,7 @@ async fn settings_that_cannot_be_used_hold_their_tenant() {
     server.put("pods", pod("b", "p", 1));
     let running = Running::start(&server, "one");
     until(&server, "b goes on", || server.opened() == ["b/p"]).await;
-    until(&server, "the cycle is told", is_told(&server, "cohorts", "y", "Cycle", "its own parent")).await;
+    until(&server, "the cycle is told", is_told(&server, "cohorts", "y", "Unusable", "below itself")).await;
     until(&server, "the tenant is told", is_told(&server, "tenants", "a", "CohortUnusable", "the cohort x"))
         .await;
     until(
@@ -124,12 +124,15 @@ async fn a_version_of_the_future_is_told() {
     server.put("pods", pod("a", "p", 1));
     let running = Running::start(&server, "one");
     until(&server, "it is told", || {
-        server
-            .told()
-            .iter()
-            .any(|text| text.contains("has the version v2, and this controller reads v1alpha1"))
+        let is_told = |kind: &str| {
+            let text =
+                format!("the cluster has {kind}.trueplane.dev in v2, and this controller reads v1alpha1");
+            server.told().iter().any(|told| told.contains(&text))
+        };
+        is_told("tenants") && is_told("cohorts")
     })
     .await;
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     assert!(server.opened().is_empty());
     server.install(&["v1alpha1", "v2"]);
     until(&server, "it goes on", || server.opened().len() == 1).await;

@@ -94,8 +94,7 @@ parameters! {
         forget: bool => { conflicts: "half_life" },
         /// Resources that count. Amounts of others may be exceeded.
         resources: Resources => { value: "NAMES", default: "cpu,memory" },
-        /// Nodes that are counted by themselves: a name and the labels of these nodes. Pods that ask for these labels with their node selector count
-        /// there, and all others with the remaining nodes.
+        /// Count nodes with these labels separately, under this name. Pods that ask for the labels with their node selector count there.
         flavors: Option<CountedNodes> => { value: "NAME:LABEL=VALUE,…" },
         /// Let workloads of other tenants pass one that does not fit yet. Less of the cluster is idle, and large workloads can wait for long.
         backfill: bool => {},

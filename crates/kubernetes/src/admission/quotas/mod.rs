@@ -26,6 +26,8 @@ pub struct CohortSettings {
     pub parent: Option<String>,
     /// What it has of each resource besides what its children lend to it. An empty list is nothing of any.
     pub quotas: Vec<Option<Quota>>,
+    /// Whether nothing is to be admitted below it, as nobody can read what is set for it now. Not for tenants.
+    pub is_unusable: bool,
 }
 
 /// Why the quotas do not allow something.
@@ -46,12 +48,22 @@ pub(super) struct Quotas {
     cohorts: BTreeMap<String, CohortSettings>,
     /// The cohort and the quotas of tenants that have any of both.
     tenants: BTreeMap<String, CohortSettings>,
+    /// The same of tenants that are not there, and lend what they have.
+    absent: BTreeMap<String, CohortSettings>,
+    /// Whether something was set since the trees were built.
+    is_old: bool,
+    /// What is used.
     tree: Tree,
+    /// What is used, and what tenants wait for that is their own.
+    claimed: Tree,
+    claims: BTreeMap<String, Vec<u64>>,
     leaves: BTreeMap<String, NodeId>,
     /// Tenants by the root of their tree. Those of one tree may take quota from each other.
     families: BTreeMap<NodeId, Vec<String>>,
     /// Cohorts that are above themselves, and those below them.
     cyclic: BTreeSet<String>,
+    /// Those, and cohorts that are unusable, and those below them.
+    lost: BTreeSet<String>,
 }
 
 impl Quotas {
@@ -60,57 +72,53 @@ impl Quotas {
         Self { resources, ..Self::default() }
     }
 
-    /// The cohorts are these. Returns whether that is a change. `held` tells what a tenant holds.
-    pub(super) fn set_cohorts<'h>(
+    /// The cohorts are these, and these tenants, as far as they are not there, lend what they have. O(n) if nothing is new.
+    pub(super) fn set_others(
         &mut self,
         cohorts: BTreeMap<String, CohortSettings>,
-        held: impl Fn(&str) -> &'h [u64],
-    ) -> bool {
-        let is_new = self.cohorts != cohorts;
-        if is_new {
-            self.cohorts = cohorts;
-            self.build(held);
-        }
-        is_new
+        absent: BTreeMap<String, CohortSettings>,
+    ) {
+        self.is_old |= self.cohorts != cohorts || self.absent != absent;
+        (self.cohorts, self.absent) = (cohorts, absent);
     }
 
-    /// The tenant belongs to this cohort and has these quotas. Returns whether that is a change. `held` tells what a tenant holds.
-    pub(super) fn set_tenant<'h>(
-        &mut self,
-        name: &str,
-        settings: CohortSettings,
-        held: impl Fn(&str) -> &'h [u64],
-    ) -> bool {
-        let is_limited = settings.parent.is_some() || settings.quotas.iter().any(Option::is_some);
-        let is_new = match self.tenants.get(name) {
-            Some(before) => !is_limited || *before != settings,
-            None => is_limited,
-        };
-        if is_new {
-            if is_limited {
-                self.tenants.insert(name.to_owned(), settings);
-            } else {
-                self.tenants.remove(name);
-            }
-            self.build(held);
+    /// The tenant belongs to this cohort and has these quotas.
+    pub(super) fn set_tenant(&mut self, name: &str, settings: CohortSettings) {
+        if !is_limited(&settings) {
+            self.is_old |= self.tenants.remove(name).is_some();
+        } else if self.tenants.get(name) != Some(&settings) {
+            self.tenants.insert(name.to_owned(), settings);
+            self.is_old = true;
         }
-        is_new
     }
 
-    /// Builds the trees anew. O(n·m) for n tenants and cohorts and m resources.
-    fn build<'h>(&mut self, held: impl Fn(&str) -> &'h [u64]) {
-        self.cyclic = self.find_cyclic();
+    /// Builds the trees anew if something was set. Returns whether it was. `held` tells what a tenant holds. O(n·m) for n tenants and cohorts and m
+    /// resources.
+    pub(super) fn build<'h>(&mut self, held: impl Fn(&str) -> &'h [u64]) -> bool {
+        if !std::mem::take(&mut self.is_old) {
+            return false;
+        }
+        self.find_lost();
         self.tree = Tree::new(self.resources);
         self.leaves.clear();
         self.families.clear();
+        self.claims.clear();
         let mut cohorts: BTreeMap<String, NodeId> = BTreeMap::new();
-        let tenants = std::mem::take(&mut self.tenants);
-        for (name, settings) in &tenants {
+        let absent = self
+            .absent
+            .iter()
+            .filter(|(name, settings)| !self.tenants.contains_key(*name) && is_limited(settings));
+        let tenants: Vec<(String, CohortSettings)> = self
+            .tenants
+            .iter()
+            .chain(absent)
+            .map(|(name, settings)| (name.clone(), settings.clone()))
+            .collect();
+        for (name, settings) in tenants {
             let parent = settings.parent.as_ref().map(|parent| self.cohort(parent, &mut cohorts));
             let leaf = self.tree.add(parent, &settings.quotas);
-            self.leaves.insert(name.clone(), leaf);
+            self.leaves.insert(name, leaf);
         }
-        self.tenants = tenants;
         // A cohort without a tenant lends what it has, too.
         let names: Vec<String> = self.cohorts.keys().cloned().collect();
         for name in &names {
@@ -121,6 +129,8 @@ impl Quotas {
             self.families.entry(self.tree.root(leaf)).or_default().push(name.clone());
             self.tree.take(leaf, held(name));
         }
+        self.claimed = self.tree.clone();
+        true
     }
 
     /// The node of a cohort, which is made with those above it if there is none yet. One without settings has nothing of its own.
@@ -147,43 +157,51 @@ impl Quotas {
         parent.expect("the cohort itself is known or was missing")
     }
 
-    /// Cohorts that are above themselves, and those below them. O(n·d) for n cohorts of which each has at most d above it.
-    fn find_cyclic(&self) -> BTreeSet<String> {
-        let is_cyclic = |name: &&String| {
-            let mut seen = BTreeSet::from([*name]);
-            let mut next = self.cohorts.get(*name);
-            while let Some(parent) = next.and_then(|settings| settings.parent.as_ref()) {
-                if !seen.insert(parent) {
-                    return true;
+    /// Finds the cohorts that are above themselves or unusable, and those below them. O(n·d) for n cohorts of which each has at most d above it.
+    fn find_lost(&mut self) {
+        (self.cyclic, self.lost) = (BTreeSet::new(), BTreeSet::new());
+        for name in self.cohorts.keys() {
+            let mut seen = BTreeSet::new();
+            let (mut next, mut is_lost) = (Some(name), false);
+            while let Some(cohort) = next {
+                if !seen.insert(cohort) {
+                    self.cyclic.insert(name.clone());
+                    is_lost = true;
+                    break;
                 }
-                next = self.cohorts.get(parent);
+                let settings = self.cohorts.get(cohort);
+                is_lost |= settings.is_some_and(|settings| settings.is_unusable);
+                next = settings.and_then(|settings| settings.parent.as_ref());
             }
-            false
-        };
-        self.cohorts.keys().filter(is_cyclic).cloned().collect()
+            if is_lost {
+                self.lost.insert(name.clone());
+            }
+        }
     }
 
-    /// Whether the cohort is above itself, or below one that is.
-    pub(super) fn is_cyclic(&self, cohort: &str) -> bool {
-        self.cyclic.contains(cohort)
+    /// Whether the cohort is above itself or unusable, or below one that is.
+    pub(super) fn is_lost(&self, cohort: &str) -> bool {
+        self.lost.contains(cohort)
     }
 
-    /// The cohort of the tenant, if it is above itself or below one that is. Nothing of the tenant is admitted then.
+    /// The cohort of the tenant, if it is above itself or unusable, or below one that is. Nothing of the tenant is admitted then.
     pub(super) fn lost_cohort(&self, tenant: &str) -> Option<&str> {
         let parent = self.tenants.get(tenant)?.parent.as_deref();
-        parent.filter(|parent| self.cyclic.contains(*parent))
+        parent.filter(|parent| self.lost.contains(*parent))
     }
 
-    /// The tenants that may take quota from each other with this one; itself is among them.
-    pub(super) fn family(&self, tenant: &str) -> Vec<String> {
-        let family = self.leaves.get(tenant).and_then(|&leaf| self.families.get(&self.tree.root(leaf)));
-        family.cloned().unwrap_or_else(|| vec![tenant.to_owned()])
+    /// The tenants that may take quota from some of these, or these from them, and that have quotas.
+    pub(super) fn families(&self, tenants: &BTreeSet<String>) -> Vec<String> {
+        let roots = tenants.iter().filter_map(|name| Some(self.tree.root(*self.leaves.get(name)?)));
+        let roots: BTreeSet<NodeId> = roots.collect();
+        roots.iter().flat_map(|root| self.families[root].iter().cloned()).collect()
     }
 
     /// The tenant holds so much more from here on. O(d·m).
     pub(super) fn take(&mut self, tenant: &str, amounts: &[u64]) {
         if let Some(&leaf) = self.leaves.get(tenant) {
             self.tree.take(leaf, amounts);
+            self.claimed.take(leaf, amounts);
         }
     }
 
@@ -191,7 +209,37 @@ impl Quotas {
     pub(super) fn give(&mut self, tenant: &str, amounts: &[u64]) {
         if let Some(&leaf) = self.leaves.get(tenant) {
             self.tree.give(leaf, amounts);
+            self.claimed.give(leaf, amounts);
         }
+    }
+
+    /// The tenant waits for these amounts, which are its own; or for nothing that is. O(d·m).
+    pub(super) fn set_claim(&mut self, tenant: &str, claim: Option<Vec<u64>>) {
+        let Some(&leaf) = self.leaves.get(tenant) else { return };
+        if self.claims.get(tenant) == claim.as_ref() {
+            return;
+        }
+        if let Some(before) = self.claims.remove(tenant) {
+            self.claimed.give(leaf, &before);
+        }
+        if let Some(claim) = claim {
+            self.claimed.take(leaf, &claim);
+            self.claims.insert(tenant.to_owned(), claim);
+        }
+    }
+
+    /// The resource that the tenant would borrow with `needs` and that another one waits for, whose own it is, and the name of that one. O(d·m), and
+    /// O(n·m) for n tenants if there is such a resource.
+    pub(super) fn claimed(&self, tenant: &str, needs: &[u64]) -> Option<(usize, &str)> {
+        let &leaf = self.leaves.get(tenant)?;
+        let is_claimed = |resource: &usize| {
+            self.borrows(tenant, needs, *resource)
+                && needs[*resource] > self.claimed.available(leaf, *resource).0
+        };
+        let resource = (0..self.resources).find(is_claimed)?;
+        let family = &self.families[&self.tree.root(leaf)];
+        let waits = |name: &&String| self.claims.get(*name).is_some_and(|claim| claim[resource] > 0);
+        Some((resource, family.iter().find(waits).map_or("", String::as_str)))
     }
 
     /// Why the tenant cannot have `needs` now, if the quotas are why. O(d·m) for d cohorts above it and m resources.
@@ -208,7 +256,7 @@ impl Quotas {
     /// Whether the tenant would borrow some of the resource with `needs`.
     pub(super) fn borrows(&self, tenant: &str, needs: &[u64], resource: usize) -> bool {
         let Some(&leaf) = self.leaves.get(tenant) else { return false };
-        needs[resource] > self.tree.own(leaf, resource)
+        needs[resource] > 0 && needs[resource] > self.tree.own(leaf, resource)
     }
 
     /// Whether the tenant could have `needs` without borrowing. O(d·m).
@@ -235,6 +283,11 @@ impl Quotas {
         }
         name
     }
+}
+
+/// Whether a tenant with these settings is limited by anything.
+fn is_limited(settings: &CohortSettings) -> bool {
+    settings.parent.is_some() || settings.quotas.iter().any(Option::is_some)
 }
 
 #[cfg(test)]

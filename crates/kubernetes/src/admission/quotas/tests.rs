@@ -9,7 +9,7 @@ fn quota(nominal: u64, borrowing_limit: Option<u64>, lending_limit: Option<u64>)
 }
 
 fn settings(parent: Option<&str>, quota: Option<Quota>) -> CohortSettings {
-    CohortSettings { parent: parent.map(str::to_owned), quotas: vec![quota] }
+    CohortSettings { parent: parent.map(str::to_owned), quotas: vec![quota], is_unusable: false }
 }
 
 /// Quotas of one resource of which nothing is used.
@@ -19,10 +19,11 @@ fn quotas(
 ) -> Quotas {
     let mut quotas = Quotas::new(1);
     let all = cohorts.iter().map(|(name, parent, quota)| ((*name).to_owned(), settings(*parent, *quota)));
-    quotas.set_cohorts(all.collect(), |_| &[0]);
+    quotas.set_others(all.collect(), BTreeMap::new());
     for (name, parent, quota) in tenants {
-        quotas.set_tenant(name, settings(*parent, *quota), |_| &[0]);
+        quotas.set_tenant(name, settings(*parent, *quota));
     }
+    assert!(quotas.build(|_| &[0]));
     quotas
 }
 
@@ -76,8 +77,9 @@ fn a_tenant_borrows_no_more_than_it_may() {
     for unlimited in ["free", "other", "unknown"] {
         assert_eq!(quotas.over(unlimited, &[u64::MAX]), None);
     }
-    assert_eq!(quotas.family("a"), ["a", "b"]);
-    assert_eq!(quotas.family("free"), ["free"]);
+    let families = |names: &[&str]| quotas.families(&names.iter().map(|name| (*name).to_owned()).collect());
+    assert_eq!(families(&["a", "free"]), ["a", "b"]);
+    assert!(families(&["free", "unknown"]).is_empty());
 }
 
 #[test]
@@ -94,7 +96,7 @@ fn what_is_above_itself_is_found() {
         &[("below", Some("z"), none), ("fine", Some("good"), none), ("own", Some("self"), none)],
     );
     let cyclic: Vec<&str> =
-        ["x", "y", "z", "self", "good"].into_iter().filter(|name| quotas.is_cyclic(name)).collect();
+        ["x", "y", "z", "self", "good"].into_iter().filter(|name| quotas.is_lost(name)).collect();
     assert_eq!(cyclic, ["x", "y", "z", "self"]);
     let lost: Vec<&str> =
         ["below", "fine", "own"].into_iter().filter(|name| quotas.lost_cohort(name).is_some()).collect();
@@ -103,6 +105,33 @@ fn what_is_above_itself_is_found() {
 
 /// The quotas of nodes, and the number of the cohort to which each belongs.
 type Nodes = Vec<(usize, Option<Quota>)>;
+
+/// A tenant that waits for its own leaves the rest to others, and nobody below an unusable cohort gets anything.
+#[test]
+fn claims_are_amounts() {
+    let mut quotas = quotas(
+        &[("broken", Some("top"), None)],
+        &[
+            ("a", Some("all"), quota(50, None, None)),
+            ("b", Some("all"), quota(10, None, None)),
+            ("c", Some("broken"), quota(5, None, None)),
+        ],
+    );
+    quotas.take("b", &[10]);
+    quotas.set_claim("a", Some(vec![45]));
+    assert_eq!(quotas.claimed("b", &[5]), None, "5 are left of the 50 of a");
+    assert_eq!(quotas.claimed("b", &[6]), Some((0, "a")));
+    assert_eq!(quotas.claimed("a", &[50]), None, "its own is nobody else's");
+    quotas.set_claim("a", None);
+    assert_eq!(quotas.claimed("b", &[50]), None);
+    let broken = CohortSettings { is_unusable: true, ..settings(Some("top"), None) };
+    let absent = [("d".to_owned(), settings(Some("all"), quota(7, None, None)))];
+    quotas.set_others([("broken".to_owned(), broken)].into(), absent.into());
+    assert!(quotas.build(|name| if name == "b" { &[10] } else { &[0] }));
+    assert_eq!((quotas.lost_cohort("c"), quotas.lost_cohort("a")), (Some("broken"), None));
+    assert_eq!(left(&quotas, "b"), 57, "who is not there lends, too");
+    assert!(!quotas.build(|_| &[0]));
+}
 
 /// Some quotas: four cohorts of which each is below one before it, and six tenants.
 fn some() -> impl Strategy<Value = (Nodes, Nodes)> {
@@ -161,15 +190,16 @@ proptest! {
         let mut nodes = BTreeMap::new();
         for (place, (parent, quota)) in cohorts.iter().enumerate() {
             let parent = name_of(*parent, place);
-            nodes.insert(format!("cohort {place}"), CohortSettings { parent, quotas: vec![*quota] });
+            nodes.insert(format!("cohort {place}"), CohortSettings { parent, quotas: vec![*quota], is_unusable: false });
         }
         let mut quotas = Quotas::new(1);
-        quotas.set_cohorts(nodes.clone(), |_| &[0]);
+        quotas.set_others(nodes.clone(), BTreeMap::new());
         for (place, (parent, quota)) in tenants.iter().enumerate() {
-            let settings = CohortSettings { parent: name_of(*parent, 4), quotas: vec![*quota] };
-            quotas.set_tenant(&format!("tenant {place}"), settings.clone(), |_| &[0]);
+            let settings = CohortSettings { parent: name_of(*parent, 4), quotas: vec![*quota], is_unusable: false };
+            quotas.set_tenant(&format!("tenant {place}"), settings.clone());
             nodes.insert(format!("tenant {place}"), settings);
         }
+        quotas.build(|_| &[0]);
         let roots: Vec<String> =
             nodes.iter().filter(|(_, one)| one.parent.is_none()).map(|(name, _)| name.clone()).collect();
         let is_fine = |held: &BTreeMap<String, u64>| {
@@ -200,6 +230,7 @@ proptest! {
             // What is built anew is as what was changed step by step.
             let amounts: BTreeMap<&str, [u64; 1]> = held.iter().map(|(name, &amount)| (name.as_str(), [amount])).collect();
             let mut anew = quotas.clone();
+            anew.is_old = true;
             anew.build(|name| amounts.get(name).map_or(&[0][..], |amount| amount));
             for place in 0..6 {
                 let name = format!("tenant {place}");

@@ -33,20 +33,22 @@ fn settings(cluster: &mut Cluster) {
     let quota = |nominal, borrowing_limit, lending_limit| CohortSettings {
         parent: Some("both".to_owned()),
         quotas: vec![Some(Quota { nominal, borrowing_limit, lending_limit })],
+        is_unusable: false,
     };
     let tenant = |name: &str, quotas, longest_wait| TenantObject {
         name: name.to_owned(),
         generation: 1,
         spec: Ok(TenantSpec { weight: 1, quotas, longest_wait, is_on_hold: false }),
         ready: None,
+        ready_since: None,
     };
     cluster.tenants = vec![
         tenant("a", quota(4000, Some(2000), Some(3000)), None),
         tenant("b", quota(3000, None, None), None),
         tenant("c", CohortSettings::default(), Some(at(20))),
     ];
-    let spec = Ok(CohortSettings { parent: None, quotas: Vec::new() });
-    cluster.cohorts.push(CohortObject { name: "both".to_owned(), generation: 1, spec, ready: None });
+    let (name, spec) = ("both".to_owned(), Ok(CohortSettings::default()));
+    cluster.cohorts.push(CohortObject { name, generation: 1, spec, ready: None, ready_since: None });
 }
 
 /// Runs the steps; before those of `restarts` the process is killed, and before those of `saves` the state was saved.
