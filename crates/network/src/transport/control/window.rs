@@ -1,0 +1,149 @@
+//! The window that all congestion controls share: its limits, slow start, and the additive increase.
+
+use super::Acknowledged;
+
+/// Sizes of a congestion window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowSettings {
+    /// Sender maximum segment size (SMSS): the most payload in a segment, in bytes.
+    pub segment: u32,
+    /// Initial window (IW), in segments.
+    pub initial: u32,
+    /// First slow start threshold, in segments; `None`: the greatest window.
+    pub threshold: Option<u32>,
+    /// Loss window (LW): that after a time-out, in segments.
+    pub loss: u32,
+    /// Least threshold after a loss, in segments.
+    pub least_threshold: u32,
+    /// Greatest window, in bytes.
+    pub most: u64,
+}
+
+impl WindowSettings {
+    /// The values of the standards for segments of so many bytes.
+    pub const fn standard(segment: u32) -> Self {
+        Self {
+            segment,
+            initial: 10,        // RFC 6928 §2
+            threshold: None,    // RFC 5681 §3.1: arbitrarily high
+            loss: 1,            // RFC 5681 §3.1: LW
+            least_threshold: 2, // RFC 5681 §3.1 (4)
+            most: 1 << 30,      // RFC 7323 §2.3: the greatest window
+        }
+    }
+}
+
+/// A congestion window and its threshold, in bytes.
+#[derive(Clone, Debug)]
+pub struct Window {
+    settings: WindowSettings,
+    cwnd: u64,
+    ssthresh: u64,
+    /// Bytes acknowledged since the last additive increase.
+    counted: u64,
+}
+
+impl Window {
+    /// The initial window.
+    pub fn new(settings: WindowSettings) -> Self {
+        let segments = |count: u32| u64::from(settings.segment) * u64::from(count);
+        Self {
+            settings,
+            cwnd: segments(settings.initial).min(settings.most),
+            ssthresh: settings.threshold.map_or(settings.most, segments),
+            counted: 0,
+        }
+    }
+
+    /// Congestion window (cwnd).
+    #[inline]
+    pub fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// Slow start threshold (ssthresh).
+    #[inline]
+    pub fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    /// Segment size (SMSS).
+    #[inline]
+    pub fn segment(&self) -> u64 {
+        u64::from(self.settings.segment)
+    }
+
+    /// Whether the window is below the threshold.
+    #[inline]
+    pub fn is_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Whether the window held the sender back, so that it may grow.
+    ///
+    /// In slow start it may do so when half of it was used, as it doubles in a round trip.
+    #[inline]
+    pub fn is_limiting(&self, ack: &Acknowledged) -> bool {
+        if self.is_slow_start() {
+            2 * ack.in_flight >= self.cwnd
+        } else {
+            ack.in_flight + self.segment() > self.cwnd
+        }
+    }
+
+    /// Sets the window, within its limits of one segment and the greatest window.
+    pub fn set(&mut self, cwnd: u64) {
+        self.cwnd = cwnd.min(self.settings.most).max(self.segment());
+    }
+
+    /// Sets the threshold to no less than the least, and the window to it.
+    pub fn reduce(&mut self, ssthresh: u64) {
+        self.set_threshold(ssthresh);
+        self.set(self.ssthresh);
+        self.counted = 0;
+    }
+
+    /// Sets the threshold, to no less than the least.
+    pub fn set_threshold(&mut self, ssthresh: u64) {
+        let least = self.segment() * u64::from(self.settings.least_threshold);
+        self.ssthresh = ssthresh.max(least);
+    }
+
+    /// Sets the window to the loss window, without touching the threshold.
+    pub fn restart_after_loss(&mut self) {
+        self.set(self.segment() * u64::from(self.settings.loss));
+        self.counted = 0;
+    }
+
+    /// Sets the window to the restart window after an idle time (RFC 5681 §4.1: RW = min(IW, cwnd)).
+    pub fn restart_after_idle(&mut self) {
+        self.set(self.cwnd.min(self.segment() * u64::from(self.settings.initial)));
+        self.counted = 0;
+    }
+
+    /// Grows in slow start: by what was acknowledged, at most a segment (RFC 5681 §3.1 (2)).
+    pub fn slow_start(&mut self, bytes: u64) {
+        self.set(self.cwnd + bytes.min(self.segment()));
+    }
+
+    /// Grows by a segment for each window of acknowledged bytes (RFC 5681 §3.1).
+    pub fn additive_increase(&mut self, bytes: u64) {
+        self.counted += bytes;
+        if self.counted >= self.cwnd {
+            self.counted -= self.cwnd;
+            self.set(self.cwnd + self.segment());
+        }
+    }
+
+    /// Grows as Reno does: slow start up to the threshold, additive increase beyond it.
+    pub fn grow(&mut self, ack: &Acknowledged) {
+        if !ack.may_grow || !self.is_limiting(ack) {
+            return;
+        }
+        if self.is_slow_start() {
+            self.slow_start(ack.bytes);
+        } else {
+            self.additive_increase(ack.bytes);
+        }
+    }
+}

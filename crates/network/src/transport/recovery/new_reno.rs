@@ -1,0 +1,96 @@
+//! NewReno: duplicate acknowledgements, and then partial ones.
+
+use trueplane_units::Nanos;
+
+use super::episode::{Episode, Stage};
+use super::{Heard, LossRecovery, Verdict};
+use crate::transport::round_trip::RoundTrip;
+use crate::transport::scoreboard::Scoreboard;
+
+/// Duplicate acknowledgements that tell of a loss (RFC 5681 §3.2).
+pub const DUPLICATES: u32 = 3;
+
+/// NewReno: the third duplicate acknowledgement sends the first segment again, and each partial one the next.
+///
+/// - State: 40 bytes.
+/// - Cost: O(1).
+/// - Source: RFC 5681 §3.2, RFC 6582, RFC 3042. The window that they inflate is here the flight that is deflated, which permits the same: each
+///   duplicate acknowledgement tells of a segment that has left.
+#[derive(Clone, Debug, Default)]
+pub struct NewReno {
+    episode: Episode,
+    duplicates: u32,
+    /// Bytes that have left the network, by the count of duplicates; what RFC 5681 §3.2 adds to cwnd.
+    left: u64,
+}
+
+impl NewReno {
+    /// Nothing is lost.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl LossRecovery for NewReno {
+    fn reads_sack(&self) -> bool {
+        false
+    }
+
+    fn episode(&self) -> &Episode {
+        &self.episode
+    }
+
+    fn in_flight(&self, board: &Scoreboard) -> u64 {
+        match self.episode.stage() {
+            Stage::AfterTimeout => board.pipe(),
+            Stage::Open | Stage::FastRecovery => board.outstanding().saturating_sub(self.left),
+        }
+    }
+
+    fn on_ack(&mut self, board: &mut Scoreboard, heard: &Heard<'_>) -> Verdict {
+        let mut verdict = Verdict::default();
+        if heard.delivered.acked > 0 {
+            self.duplicates = 0;
+            if self.episode.acknowledge(heard.ack) == Some(Stage::FastRecovery) {
+                // RFC 6582 §3.2 (3), full acknowledgement, option 1.
+                verdict.limit = Some(board.outstanding().max(heard.segment) + heard.segment);
+            }
+            match self.episode.stage() {
+                Stage::FastRecovery => {
+                    // RFC 6582 §3.2 (3), partial acknowledgement: deflate by what is acknowledged, add back a segment.
+                    self.left = self.left.saturating_sub(heard.delivered.acked);
+                    if heard.delivered.acked >= heard.segment {
+                        self.left += heard.segment;
+                    }
+                    board.lose_first();
+                    verdict.sends_now = true;
+                }
+                Stage::Open | Stage::AfterTimeout => self.left = 0,
+            }
+        } else if heard.is_duplicate {
+            self.duplicates += 1;
+            match self.episode.stage() {
+                // RFC 5681 §3.2 (4): a segment for each more.
+                Stage::FastRecovery => self.left += heard.segment,
+                Stage::Open => {
+                    // RFC 3042 §2: one new segment for each of the first two; RFC 5681 §3.2 (3): three of them for the third.
+                    self.left = u64::from(self.duplicates) * heard.segment;
+                    if self.duplicates == DUPLICATES {
+                        self.episode.begin(Stage::FastRecovery, board.next());
+                        board.lose_first();
+                        (verdict.is_congested, verdict.sends_now) = (true, true);
+                    }
+                }
+                // RFC 6582 §3.2 (4): no fast retransmit of what was sent before the time-out.
+                Stage::AfterTimeout => {}
+            }
+        }
+        verdict
+    }
+
+    fn on_timeout(&mut self, board: &mut Scoreboard, _round_trip: &RoundTrip, _now: Nanos) {
+        (self.duplicates, self.left) = (0, 0);
+        self.episode.begin(Stage::AfterTimeout, board.next()); // RFC 6582 §3.2 (4)
+        board.lose(board.acknowledged(), board.next(), |_| true);
+    }
+}
