@@ -5,7 +5,7 @@
 pub struct Marks {
     is_on: bool,
     owes_cwr: bool,
-    /// Echoes count again when this is acknowledged.
+    /// Echoes count again when more than this is acknowledged.
     end: u64,
 }
 
@@ -23,7 +23,7 @@ impl Marks {
 
     /// Whether an echo with this acknowledgement number is the first in its window of data.
     pub fn counts(&self, ack: u64) -> bool {
-        self.is_on && ack >= self.end
+        self.is_on && ack > self.end
     }
 
     /// The window was reduced, for a mark or for a loss; `next` is the first sequence number that was never sent.

@@ -28,7 +28,7 @@ pub struct Receiver {
     beyond: SpanSet,
     /// First sequence numbers of what arrived beyond gaps, the latest first.
     recent: [u64; RECENT],
-    /// What arrived twice in the last segment (RFC 2883).
+    /// Bytes that arrived twice with the last segment (RFC 2883).
     duplicate: Option<Span>,
     /// Sequence number of the FIN.
     fin: Option<u64>,
@@ -80,7 +80,7 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// What arrived beyond gaps.
+    /// Bytes that arrived beyond gaps.
     pub fn beyond(&self) -> &SpanSet {
         &self.beyond
     }

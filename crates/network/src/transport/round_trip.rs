@@ -2,7 +2,7 @@
 
 use trueplane_units::Nanos;
 
-/// How a sender times out.
+/// The times after which a sender sends again what is not acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeoutSettings {
     /// RTO before the first measurement.

@@ -180,13 +180,14 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
             self.board.send(ack, now);
             self.board.send_again(Span { start: ack - 1, end: ack }, now);
         }
-        let opened = self.offer(ack + u64::from(segment.window));
+        let opened = self.offer(ack, u64::from(segment.window));
         let (flight, in_flight) = (self.board.outstanding(), self.in_flight());
         let blocks = if self.recovery.reads_sack() { segment.sack.as_slice() } else { &[] };
         let delivered = self.board.acknowledge(ack, blocks, self.round_trip.least(), now);
         if let Some(sample) = delivered.round_trip {
             self.round_trip.measure(sample);
         }
+        let was_recovering = self.recovery.episode().stage() == Stage::FastRecovery;
         let is_duplicate = delivered.acked == 0 && flight > 0 && !opened && !segment.flags.syn; // RFC 5681 §2
         let verdict = self.recovery.on_ack(
             &mut self.board,
@@ -201,16 +202,17 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
             },
         );
         if delivered.acked > 0 {
+            let is_recovering = was_recovering || self.recovery.episode().stage() == Stage::FastRecovery;
             self.timeouts = 0;
             self.control.on_ack(&Acknowledged {
                 now,
                 bytes: delivered.acked,
-                is_marked: segment.flags.ece && self.marks.is_on(),
+                is_marked: segment.flags.ece && !segment.flags.syn && self.marks.is_on(),
                 acknowledged: ack,
                 next: self.board.next(),
                 in_flight,
                 smoothed: self.round_trip.smoothed().unwrap_or_default(),
-                may_grow: self.recovery.episode().stage() != Stage::FastRecovery && ack > FIRST_BYTE,
+                may_grow: !is_recovering && ack > FIRST_BYTE,
             });
             // RFC 6298 §5.2, §5.3: off if nothing is outstanding, else from now on.
             self.timer = (self.board.outstanding() > 0).then(|| now.after(self.round_trip.timeout()));
@@ -231,14 +233,17 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         }
     }
 
-    /// The receiver offers a window up to `end`. Returns whether that is more than before.
-    fn offer(&mut self, end: u64) -> bool {
-        if end <= self.window_end {
+    /// The receiver offers a window. Returns whether it ends later than before.
+    fn offer(&mut self, ack: u64, window: u64) -> bool {
+        if ack + window <= self.window_end {
             return false;
         }
-        self.window_end = end;
-        self.window_most = self.window_most.max(end - self.board.acknowledged());
-        self.persist.open();
+        self.window_end = ack + window;
+        self.window_most = self.window_most.max(window);
+        // A probe may be taken while the window stays closed.
+        if window > 0 {
+            self.persist.open();
+        }
         true
     }
 
@@ -363,9 +368,13 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         Some(probe)
     }
 
-    /// Probes a closed window with a byte, or with the FIN (RFC 9293 §3.8.6.1).
+    /// Probes a closed window with a byte, or with the FIN (RFC 9293 §3.8.6.1); fills one that has waited for more (§3.8.6.2.1).
     fn probe_window(&mut self, now: Nanos) -> Segment {
         let start = self.board.next();
+        if self.window_end > start {
+            self.persist.open();
+            return self.send_new(self.window_end, now);
+        }
         self.persist.probe(start + 1, &self.round_trip, now);
         self.last_sent = now;
         self.segment(Span { start, end: start + 1 })

@@ -1,5 +1,11 @@
 //! Transport against faults, scripts and naive models.
 
 mod conformance;
+mod naive;
 mod path;
+mod properties;
+mod receivers;
+mod script;
+mod scripts;
 mod senders;
+mod windows;

@@ -7,11 +7,11 @@ use super::{Acknowledged, CongestionControl, Cubic, Dctcp, Echo, Reno};
 /// One of the congestion controls.
 #[derive(Clone, Debug)]
 pub enum Control {
-    /// The standard window.
+    /// Reno: the window is halved on loss.
     Reno(Reno),
-    /// The window by the time since the loss.
+    /// CUBIC: the window is a cubic of the time since the loss.
     Cubic(Cubic),
-    /// The window by the share of marks.
+    /// DCTCP: the window is cut by the share of marked bytes.
     Dctcp(Dctcp),
 }
 

@@ -1,4 +1,4 @@
-//! DCTCP: as many marks, so much less.
+//! DCTCP: a window that is cut by the share of marked bytes.
 
 use trueplane_units::Nanos;
 
@@ -17,8 +17,7 @@ const GAIN_SHIFT: u32 = 4;
 ///
 /// - Unit: bytes; alpha in 2⁻²⁰.
 /// - Cost: O(1).
-/// - Source: RFC 8257 §3.3. Losses count as in Reno (§3.5). The cut comes with the first mark of a window, by the estimate of the windows
-///   before.
+/// - Source: RFC 8257 §3.3. Losses count as in Reno (§3.5). The cut comes with the first mark of a window, and not at its end.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     window: Window,

@@ -10,13 +10,13 @@ use crate::transport::span::Span;
 /// One of the loss recoveries.
 #[derive(Clone, Debug)]
 pub enum Recovery {
-    /// By duplicate and partial acknowledgements.
+    /// NewReno: duplicate and partial acknowledgements tell of losses.
     NewReno(NewReno),
-    /// By SACK blocks.
+    /// SACK: segments that arrived beyond a gap tell of losses.
     Sack(Sack),
-    /// By time.
+    /// RACK-TLP: later segments that arrived and time tell of losses.
     RackTlp(RackTlp),
-    /// By the timer alone.
+    /// Nothing but the retransmission timer tells of losses.
     TimeoutOnly(TimeoutOnly),
 }
 

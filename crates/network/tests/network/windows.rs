@@ -1,0 +1,187 @@
+//! Congestion windows against the equations of their standards, in floating point.
+
+use trueplane_network::Nanos;
+use trueplane_network::transport::control::Acknowledged;
+use trueplane_network::transport::{
+    CongestionControl, Cubic, Dctcp, Reno, RoundTrip, TimeoutSettings, WindowSettings,
+};
+
+const SEGMENT: u64 = 1_000;
+const ROUND_TRIP: Nanos = Nanos::from_millis(20);
+
+fn windows(initial: u32, threshold: u32) -> WindowSettings {
+    WindowSettings { initial, threshold: Some(threshold), ..WindowSettings::standard(SEGMENT as u32) }
+}
+
+/// The acknowledgement of a segment that found the window full.
+fn full(control: &impl CongestionControl, now: Nanos, acknowledged: u64, is_marked: bool) -> Acknowledged {
+    Acknowledged {
+        now,
+        bytes: SEGMENT,
+        is_marked,
+        acknowledged,
+        next: acknowledged + control.cwnd(),
+        in_flight: control.cwnd(),
+        smoothed: ROUND_TRIP,
+        may_grow: true,
+    }
+}
+
+/// Sends whole windows, each a round trip after the other. Returns the window at the start of each.
+fn rounds(control: &mut impl CongestionControl, start: Nanos, count: u64) -> Vec<u64> {
+    let mut acknowledged = 1;
+    let mut seen = Vec::new();
+    for round in 0..count {
+        seen.push(control.cwnd());
+        for _ in 0..control.cwnd() / SEGMENT {
+            acknowledged += SEGMENT;
+            let now = start.after(Nanos(round * ROUND_TRIP.0));
+            control.on_ack(&full(control, now, acknowledged, false));
+        }
+    }
+    seen
+}
+
+#[test]
+fn reno_doubles_and_then_adds_a_segment() {
+    let mut reno = Reno::new(windows(2, 16));
+    let segments: Vec<u64> = rounds(&mut reno, Nanos(0), 6).iter().map(|bytes| bytes / SEGMENT).collect();
+    assert_eq!(segments, [2, 4, 8, 16, 17, 18]);
+    reno.on_loss(20 * SEGMENT, Nanos(0));
+    assert_eq!([reno.cwnd(), reno.ssthresh()], [10 * SEGMENT; 2]);
+    reno.on_timeout(10 * SEGMENT, true, Nanos(0));
+    assert_eq!([reno.cwnd(), reno.ssthresh()], [SEGMENT, 5 * SEGMENT]);
+    reno.on_timeout(SEGMENT, false, Nanos(0));
+    assert_eq!(reno.ssthresh(), 5 * SEGMENT, "the same segment timed out again");
+    reno.on_timeout(SEGMENT, true, Nanos(0));
+    assert_eq!(reno.ssthresh(), 2 * SEGMENT, "no less than two segments");
+}
+
+#[test]
+fn a_window_that_is_not_used_does_not_grow() {
+    let mut reno = Reno::new(windows(10, 5));
+    let ack = Acknowledged { in_flight: 5 * SEGMENT, ..full(&reno, Nanos(0), 1, false) };
+    for _ in 0..100 {
+        reno.on_ack(&ack);
+    }
+    assert_eq!(reno.cwnd(), 10 * SEGMENT);
+}
+
+/// W(t) = 0.4 (t − K)³ + W_max with K = cube root of (0.3 W_max ÷ 0.4), in segments and seconds.
+#[test]
+fn cubic_is_the_cubic_of_the_standard() {
+    let most = 2_000_u32;
+    let mut cubic = Cubic::new(windows(most, most));
+    let start = Nanos::from_secs(3);
+    cubic.on_loss(u64::from(most) * SEGMENT, start);
+    assert_eq!(cubic.cwnd(), 1_400 * SEGMENT);
+    let plateau = (0.3 * f64::from(most) / 0.4).cbrt();
+    for (round, bytes) in rounds(&mut cubic, start, 1_200).into_iter().enumerate() {
+        let time = round as f64 * 0.02;
+        let expected = 0.4 * (time - plateau).powi(3) + f64::from(most);
+        let found = bytes as f64 / SEGMENT as f64;
+        // It reaches the value of a round trip ahead by growing towards it over a round trip.
+        let error = (found - expected).abs() / expected;
+        assert!(error < 0.005, "round {round}: {found} segments, expected {expected}");
+    }
+}
+
+/// A flow with a small window grows like Reno: by 9/17 segments a round trip up to the window before the loss.
+#[test]
+fn cubic_is_no_slower_than_reno() {
+    let mut cubic = Cubic::new(windows(20, 20));
+    cubic.on_loss(20 * SEGMENT, Nanos(0));
+    let seen = rounds(&mut cubic, Nanos(0), 12);
+    assert_eq!(seen[0], 14 * SEGMENT);
+    let expected = 14.0 + 11.0 * 9.0 / 17.0;
+    let found = seen[11] as f64 / SEGMENT as f64;
+    assert!((found - expected).abs() < 0.4, "{found}, expected {expected}");
+}
+
+/// RFC 9438 §4.7: a flow that loses before it reached its last window makes room.
+#[test]
+fn cubic_converges_fast() {
+    let mut cubic = Cubic::new(windows(100, 100));
+    cubic.on_loss(100 * SEGMENT, Nanos(0));
+    cubic.on_loss(70 * SEGMENT, Nanos(0));
+    assert_eq!(cubic.cwnd(), 49 * SEGMENT);
+    // W_max is 70 × 0.85 = 59.5 segments now: the window stays below it until K.
+    let plateau = Nanos((1e9 * ((59.5_f64 - 49.0) / 0.4).cbrt()) as u64);
+    let count = plateau.0 / ROUND_TRIP.0;
+    let seen = rounds(&mut cubic, Nanos(0), count);
+    let last = *seen.last().unwrap() as f64 / SEGMENT as f64;
+    // What Reno would have after as many rounds is more here.
+    assert!(last >= 59.0, "{last}");
+}
+
+/// RFC 9438 §4.8: after a time-out the cubic begins at its plateau.
+#[test]
+fn cubic_begins_anew_after_a_timeout() {
+    let mut cubic = Cubic::new(windows(2_000, 2_000));
+    cubic.on_timeout(2_000 * SEGMENT, true, Nanos(0));
+    assert_eq!([cubic.cwnd(), cubic.ssthresh()], [SEGMENT, 1_400 * SEGMENT]);
+    let seen = rounds(&mut cubic, Nanos(0), 60);
+    // Slow start reaches 1400 segments in 11 round trips; 0.4 t³ is 0.4 segments after another second.
+    let growth = seen[59].saturating_sub(1_400 * SEGMENT);
+    assert!(seen[11] >= 1_400 * SEGMENT && growth < 60 * SEGMENT, "{seen:?}");
+}
+
+/// alpha follows the share of marked bytes, 1/16 of the way in each window, and the window is cut by half of it.
+#[test]
+fn dctcp_cuts_by_the_share_of_marks() {
+    let mut dctcp = Dctcp::new(windows(100, 100));
+    let mut expected = 1.0_f64;
+    let mut acknowledged = 1;
+    for window in 0..80 {
+        for index in 0..100 {
+            acknowledged += SEGMENT;
+            let ack = Acknowledged {
+                in_flight: 0, // so that the window stays
+                next: acknowledged + 100 * SEGMENT,
+                ..full(&dctcp, Nanos(0), acknowledged, index < 20)
+            };
+            dctcp.on_ack(&ack);
+        }
+        // The first window ends at its first acknowledgement.
+        if window > 0 {
+            expected += (0.2 - expected) / 16.0;
+        }
+    }
+    let alpha = dctcp.alpha() as f64 / f64::from(1 << 20);
+    assert!((alpha - expected).abs() < 0.02, "{alpha}, expected {expected}");
+    let before = dctcp.cwnd() as f64;
+    dctcp.on_mark(0, Nanos(0));
+    let cut = 1.0 - dctcp.cwnd() as f64 / before;
+    assert!((cut - alpha / 2.0).abs() < 1e-4, "{cut}");
+}
+
+/// RFC 6298 §2.2 and §2.3, worked by hand.
+#[test]
+fn timeouts_follow_the_smoothed_round_trip() {
+    let settings = TimeoutSettings { least: Nanos(0), granularity: Nanos(0), ..TimeoutSettings::STANDARD };
+    let mut round_trip = RoundTrip::new(settings);
+    assert_eq!(round_trip.timeout(), Nanos::from_secs(1));
+    round_trip.measure(Nanos(80_000));
+    assert_eq!([round_trip.smoothed().unwrap(), round_trip.variation()], [Nanos(80_000), Nanos(40_000)]);
+    assert_eq!(round_trip.timeout(), Nanos(240_000));
+    round_trip.measure(Nanos(160_000));
+    // RTTVAR = 3/4 × 40 + 1/4 × 80 = 50 µs; SRTT = 7/8 × 80 + 1/8 × 160 = 90 µs.
+    assert_eq!([round_trip.smoothed().unwrap(), round_trip.variation()], [Nanos(90_000), Nanos(50_000)]);
+    assert_eq!(round_trip.timeout(), Nanos(290_000));
+    round_trip.expire();
+    round_trip.expire();
+    assert_eq!(round_trip.timeout(), Nanos(1_160_000));
+    round_trip.measure(Nanos(90_000));
+    assert_eq!(round_trip.timeout(), Nanos(90_000 + 4 * 37_500));
+    for _ in 0..100 {
+        round_trip.expire();
+    }
+    assert_eq!(round_trip.timeout(), settings.most);
+}
+
+#[test]
+fn standard_timeouts_are_a_second_at_least() {
+    let mut round_trip = RoundTrip::new(TimeoutSettings::STANDARD);
+    round_trip.measure(Nanos(80_000));
+    assert_eq!(round_trip.timeout(), Nanos::from_secs(1));
+}
