@@ -235,6 +235,34 @@ fn sack_fills_all_gaps_by_the_pipe() {
     run(&mut sender(Reno::new(windows(8)), Sack::new()), script);
 }
 
+/// RFC 6675 §5 (1): three duplicates count, too, if segments are small; what was sent again for them is not lost by the same blocks.
+#[test]
+fn sack_counts_duplicates_of_small_segments() {
+    let script = "
+          0 write 300
+          0 > S 0+0
+        100 < S ack 1
+        100 > 1+300
+        101 write 300
+        101 > 301+300
+        102 write 300
+        102 > 601+300
+        103 write 300
+        103 > 901+300
+        104 write 2000
+        104 > 1201+1000
+        104 > 2201+1000
+        200 < ack 1 sack 301-601
+        201 < ack 1 sack 301-901
+        202 < ack 1 sack 301-1201
+        202 > 1+300
+        203 < ack 1 sack 301-2201
+        204 < ack 1 sack 301-3201    # more than two segments of bytes beyond it
+        300 < ack 3201
+    ";
+    run(&mut sender(Reno::new(windows(8)), Sack::new()), script);
+}
+
 /// RFC 8985 §6.2: without reordering a segment is lost once three have passed it; else after a quarter of the round trip.
 #[test]
 fn rack_waits_for_a_quarter_of_the_round_trip() {
@@ -299,6 +327,83 @@ fn rack_finds_a_loss_of_the_repetition() {
         301 > 8001+1000
         301 = cwnd 3000          # one recovery, one reduction
         401 < ack 9001
+    ";
+    run(&mut sender(Reno::new(windows(6)), RackTlp::new(SEGMENT, Nanos(0))), script);
+}
+
+/// RFC 8985 §6.2: what was sent before a repetition that arrived is lost, whatever its sequence number.
+#[test]
+fn rack_goes_by_the_time_of_sending() {
+    let script = "
+          0 write 4000
+          0 > S 0+0
+        100 < S ack 1
+        100 > 1+1000
+        100 > 1001+1000
+        100 > 2001+1000
+        100 > 3001+1000          # of all these only 1001 arrives
+        200 < ack 1 sack 1001-2001
+        225 > 1+1000
+        325 < ack 2001
+        325 > 2001+1000
+        325 > 3001+1000
+        425 < ack 4001
+    ";
+    run(&mut sender(Reno::new(windows(4)), RackTlp::new(SEGMENT, Nanos(0))), script);
+}
+
+/// RFC 8985 §6.2, step 4: a repetition that was not needed lets the reordering window grow by another quarter.
+#[test]
+fn rack_waits_longer_after_a_needless_repetition() {
+    let script = "
+          0 write 4000
+          0 > S 0+0
+        100 < S ack 1
+        100 > 1+1000
+        100 > 1001+1000
+        200 < ack 1 sack 1001-2001
+        200 > 2001+1000
+        225 > 1+1000
+        230 < ack 2001           # the original was late
+        230 > 3001+1000
+        325 < ack 2001 sack 1-1001
+        330 < ack 4001
+        400 write 2000
+        400 > 4001+1000
+        400 > 5001+1000
+        500 < ack 4001 sack 5001-6001
+        550 > 4001+1000          # half of the round trip, no longer a quarter
+        650 < ack 6001
+    ";
+    run(&mut sender(Reno::new(windows(2)), RackTlp::new(SEGMENT, Nanos(0))), script);
+}
+
+/// RFC 8985 §7.4.2: a loss that the probe has repaired is a loss.
+#[test]
+fn what_a_probe_repairs_reduces_the_window() {
+    let script = "
+          0 write 6000
+          0 > S 0+0
+        100 < S ack 1
+        100 > 1+1000
+        100 > 1001+1000
+        100 > 2001+1000
+        100 > 3001+1000
+        100 > 4001+1000
+        100 > 5001+1000          # lost
+        200 < ack 5001
+        200 = cwnd 7000
+        400 > 5001+1000
+        410 write 5000
+        410 > 6001+1000
+        410 > 7001+1000
+        410 > 8001+1000
+        410 > 9001+1000
+        410 > 10001+1000
+        500 < ack 6001           # whether this is the original or the probe is not known
+        500 = cwnd 8000
+        510 < ack 7001           # no duplicate was reported: it was the probe
+        510 = cwnd 2500
     ";
     run(&mut sender(Reno::new(windows(6)), RackTlp::new(SEGMENT, Nanos(0))), script);
 }
@@ -407,6 +512,24 @@ fn dctcp_learns_how_much_is_marked() {
     );
 }
 
+/// A FIN that is alone is not marked (it has no data), and is repeated when it is lost.
+#[test]
+fn a_lone_fin_is_repeated() {
+    let script = "
+              0 write 1000
+              0 > S E W 0+0
+            100 < S E ack 1
+            100 > 1+1000 ect
+            150 close
+            150 > F 1001+0
+            200 < E ack 1001
+        1000200 > F 1001+0
+        1000300 < ack 1002
+        1000300 = done 1
+    ";
+    run(&mut sender(Reno::new(windows(2)).with_ecn(), NewReno::new()), script);
+}
+
 /// RFC 9293 §3.8.6.1: a closed window is probed by a byte after a time-out, then after twice as long.
 #[test]
 fn closed_windows_are_probed() {
@@ -437,10 +560,10 @@ fn silly_windows_wait() {
                0 > S 0+0
              100 < S ack 1 win 1000
              100 > 1+1000
-             200 < ack 1001 win 200
-         1000200 > 1001+200
-         1000300 < ack 1201 win 500
-         1000300 > 1201+500
+             200 < ack 1001 win 300
+         1000200 > 1001+300
+         1000300 < ack 1301 win 500
+         1000300 > 1301+500
     ";
     run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
 }

@@ -57,6 +57,20 @@ fn reno_doubles_and_then_adds_a_segment() {
     assert_eq!(reno.ssthresh(), 2 * SEGMENT, "no less than two segments");
 }
 
+/// What is left of a window when it grows counts for the next.
+#[test]
+fn reno_counts_the_rest_of_a_window() {
+    let mut reno = Reno::new(windows(10, 10));
+    reno.on_loss(5 * SEGMENT, Nanos(0));
+    let seen: Vec<u64> = (1..=6)
+        .map(|index| {
+            reno.on_ack(&full(&reno, Nanos(0), index * SEGMENT, false));
+            reno.cwnd()
+        })
+        .collect();
+    assert_eq!(seen, [2_500, 2_500, 3_500, 3_500, 3_500, 4_500]);
+}
+
 #[test]
 fn a_window_that_is_not_used_does_not_grow() {
     let mut reno = Reno::new(windows(10, 5));
@@ -98,20 +112,31 @@ fn cubic_is_no_slower_than_reno() {
     assert!((found - expected).abs() < 0.4, "{found}, expected {expected}");
 }
 
+/// RFC 9438 §4.4: a window of acknowledgements at once brings the window of a round trip ahead.
+#[test]
+fn cubic_heads_for_the_window_of_a_round_trip_ahead() {
+    let mut cubic = Cubic::new(windows(2_000, 2_000));
+    cubic.on_loss(2_000 * SEGMENT, Nanos(0));
+    cubic.on_ack(&Acknowledged { bytes: 1, ..full(&cubic, Nanos(0), 1, false) });
+    let ack = Acknowledged { bytes: cubic.cwnd(), ..full(&cubic, ROUND_TRIP, 2, false) };
+    cubic.on_ack(&ack);
+    let plateau = 1_500_f64.cbrt();
+    let expected = 1e3 * (0.4 * (0.04 - plateau).powi(3) + 2_000.0);
+    assert!((cubic.cwnd() as f64 - expected).abs() < 2.0, "{}, expected {expected}", cubic.cwnd());
+}
+
 /// RFC 9438 §4.7: a flow that loses before it reached its last window makes room.
 #[test]
 fn cubic_converges_fast() {
-    let mut cubic = Cubic::new(windows(100, 100));
-    cubic.on_loss(100 * SEGMENT, Nanos(0));
-    cubic.on_loss(70 * SEGMENT, Nanos(0));
-    assert_eq!(cubic.cwnd(), 49 * SEGMENT);
-    // W_max is 70 × 0.85 = 59.5 segments now: the window stays below it until K.
-    let plateau = Nanos((1e9 * ((59.5_f64 - 49.0) / 0.4).cbrt()) as u64);
-    let count = plateau.0 / ROUND_TRIP.0;
-    let seen = rounds(&mut cubic, Nanos(0), count);
+    let mut cubic = Cubic::new(windows(2_000, 2_000));
+    cubic.on_loss(2_000 * SEGMENT, Nanos(0));
+    cubic.on_loss(1_400 * SEGMENT, Nanos(0));
+    assert_eq!(cubic.cwnd(), 980 * SEGMENT);
+    // W_max is 1400 × 0.85 = 1190 segments now, which it has at K.
+    let plateau = (210.0_f64 / 0.4).cbrt();
+    let seen = rounds(&mut cubic, Nanos(0), (plateau / 0.02) as u64);
     let last = *seen.last().unwrap() as f64 / SEGMENT as f64;
-    // What Reno would have after as many rounds is more here.
-    assert!(last >= 59.0, "{last}");
+    assert!((last - 1_190.0).abs() < 6.0, "{last}");
 }
 
 /// RFC 9438 §4.8: after a time-out the cubic begins at its plateau.

@@ -96,8 +96,9 @@ impl RackTlp {
     fn detect(&mut self, board: &mut Scoreboard, window: Nanos, now: Nanos) -> u64 {
         self.reorder_timer = None;
         let Some(newest) = self.newest else { return 0 };
-        // Else all that is outstanding was sent later.
-        if board.sacked().is_empty() && !board.has_repeated() {
+        let Some(first) = board.runs().next() else { return 0 };
+        // Without repetitions the first was sent before all others.
+        if !board.has_repeated() && (first.sent, first.span.end) > (newest.sent, newest.end) {
             return 0;
         }
         let mut timer: Option<Nanos> = None;
