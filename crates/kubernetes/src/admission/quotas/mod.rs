@@ -52,9 +52,9 @@ pub(super) struct Quotas {
     absent: BTreeMap<String, CohortSettings>,
     /// Whether something was set since the trees were built.
     is_old: bool,
-    /// What is used.
+    /// The amounts that are used.
     tree: Tree,
-    /// What is used, and what tenants wait for that is their own.
+    /// The same with the amounts that tenants wait for and that are their own.
     claimed: Tree,
     claims: BTreeMap<String, Vec<u64>>,
     leaves: BTreeMap<String, NodeId>,
