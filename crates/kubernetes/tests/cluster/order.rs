@@ -1,0 +1,20 @@
+//! A real log: nothing is lost or admitted twice, and the order is that of the simulator.
+
+use super::job_log::JobLog;
+use super::live::{run, set_up};
+use super::load::Form;
+use super::process::{Controller, half_life};
+use super::{number, replay, report};
+
+#[tokio::test]
+async fn a_real_log_is_admitted_in_the_order_of_the_simulator() {
+    let Some(log) = JobLog::read(number("PODS", 10_000)) else { return };
+    let capacity = set_up(&log, Form::Pods).await;
+    let controller = Controller::start("controller");
+    let run = run(&log, Form::Pods, capacity, controller.process()).await;
+    run.check();
+    report::print(&run);
+    let agreement = replay::compare(&run, half_life());
+    eprintln!("{agreement:?}");
+    controller.stop();
+}
