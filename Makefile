@@ -23,7 +23,7 @@ FUZZ_SECONDS ?= 60
 # For `make fuzz`: other inputs each time. `-seed=1` has the same ones again.
 FUZZ_FLAGS ?=
 # What other programs may depend on, without its features.
-LIBRARIES := cache fair limit offload pqueue proxy sched spray surge
+LIBRARIES := cache fair limit network offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 

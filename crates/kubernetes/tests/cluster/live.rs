@@ -117,6 +117,9 @@ impl Run {
             }
         }
         eprintln!("at most {most:?} of {:?} were held", self.capacity);
-        assert!(most.iter().zip(self.capacity).all(|(&most, has)| most <= has), "more was open than there is");
+        assert!(
+            most.iter().zip(self.capacity).all(|(&most, has)| most <= has),
+            "more was open than there is"
+        );
     }
 }
