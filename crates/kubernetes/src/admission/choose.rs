@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use trueplane_fair::Nanos;
 
 use super::Admission;
+use super::record::Step;
 use super::tenant::{Place, Tenant};
 
 impl Admission {
@@ -12,6 +13,15 @@ impl Admission {
     /// changed.
     pub fn next(&mut self, now: Nanos) -> Option<u64> {
         let now = self.at(now);
+        // What it does to this end is not told.
+        let record = self.record.take();
+        let next = self.admit_next(now);
+        self.record = record;
+        self.tell(now, || Step::Next(next));
+        next
+    }
+
+    fn admit_next(&mut self, now: Nanos) -> Option<u64> {
         self.settle(now);
         let overdue = self.overdue(now);
         let mut kept = BTreeSet::new();

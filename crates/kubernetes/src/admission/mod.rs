@@ -14,63 +14,32 @@
 
 mod choose;
 mod quotas;
+mod record;
 mod saved;
 mod tenant;
 mod tenants;
 mod why;
+mod workload;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use quotas::{CohortSettings, OverQuota, Quota};
+pub use record::{Record, Step};
 pub use saved::{Saved, SavedError};
 pub use tenant::{Share, TenantError, TenantSettings};
 pub use why::Why;
+pub use workload::Workload;
 
 use trueplane_fair::{Memory, Nanos, SdrfScheduler};
 
 use quotas::Quotas;
-use tenant::{Place, Tenant};
+use tenant::Tenant;
 
 /// The largest amount of a resource that one workload counts as, in units. More counts as this much.
 pub const MOST_AMOUNT: u64 = 1 << 44;
 
 /// The largest capacity of a resource, and the most that all tenants hold of it, in units.
 const MOST_CAPACITY: u64 = 1 << 62;
-
-/// A unit of admission: a pod, a group of pods or a job, which is admitted as a whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Workload {
-    /// Tenant that it belongs to.
-    pub tenant: String,
-    /// Amounts that it needs of the resources, in units.
-    pub needs: Vec<u64>,
-    /// Priority within its tenant; the higher one is first.
-    pub priority: i32,
-    /// Time of its creation, which has whole seconds in Kubernetes.
-    pub created: Nanos,
-    /// Name that no other workload has. It decides among those of one second.
-    pub name: String,
-}
-
-impl Workload {
-    /// Its place among those of its tenant, as number `id`.
-    fn place(&self, id: u64) -> Place {
-        Place {
-            priority: std::cmp::Reverse(self.priority),
-            created: self.created,
-            name: self.name.clone(),
-            id,
-        }
-    }
-
-    /// Decides between tenants that are equal: the second of its creation, and within that a hash of its name, the same in every process.
-    fn ticket(&self) -> u64 {
-        const HASH_BITS: u32 = 28;
-        const SECONDS: u64 = (1 << 34) - 1;
-        let second = (self.created.0 / 1_000_000_000).min(SECONDS);
-        second << HASH_BITS | u64::from(crc32fast::hash(self.name.as_bytes()) >> (32 - HASH_BITS))
-    }
-}
 
 /// A workload and how it is.
 #[derive(Clone, Debug)]
@@ -104,6 +73,8 @@ pub struct Admission {
     changed: BTreeSet<String>,
     /// Number of resources of a flavor. What does not fit keeps room only of the flavors that it needs.
     flavor: usize,
+    /// Whoever is told what happens.
+    record: Option<Record>,
 }
 
 impl Admission {
@@ -127,6 +98,7 @@ impl Admission {
             quotas: Quotas::new(resources),
             changed: BTreeSet::new(),
             flavor: resources,
+            record: None,
         }
     }
 
@@ -177,6 +149,7 @@ impl Admission {
         if new == self.capacity {
             return;
         }
+        self.tell(now, || Step::Capacity(new.clone()));
         let has_grown = new.iter().zip(&self.capacity).any(|(new, old)| new > old);
         // Candidates fit the scheduler's capacity at every moment, those of before and those of after.
         self.capacity.iter_mut().zip(&new).for_each(|(old, &new)| *old = new.max(*old));
@@ -194,6 +167,10 @@ impl Admission {
     /// The number is taken, or the workload needs more or fewer resources than there are.
     pub fn submit(&mut self, id: u64, mut workload: Workload) -> bool {
         self.check(id, &mut workload);
+        if !self.tenants.contains_key(&workload.tenant) {
+            return false;
+        }
+        self.tell(self.now(), || Step::Submitted(id, workload.clone()));
         let Some(tenant) = self.tenants.get_mut(&workload.tenant) else { return false };
         tenant.waiting.insert(workload.place(id), id);
         self.changed.insert(workload.tenant.clone());
@@ -215,6 +192,7 @@ impl Admission {
         if self.held.iter().zip(&workload.needs).any(|(held, needs)| held + needs > MOST_CAPACITY) {
             return false;
         }
+        self.tell(now, || Step::Adopted(id, workload.clone()));
         self.hold(&workload.tenant, &workload.needs);
         self.fit(now);
         self.scheduler.adopt(user, id, &workload.needs, now).expect("it fits, as the capacity was raised");
@@ -239,6 +217,7 @@ impl Admission {
     /// The workload `id` has ended, or does not want to run any more. Returns it, if it is known.
     pub fn remove(&mut self, id: u64, now: Nanos) -> Option<Workload> {
         let Known { workload, is_admitted } = self.workloads.remove(&id)?;
+        self.tell(now, || Step::Removed(id));
         let now = self.at(now);
         if is_admitted {
             self.scheduler.finish(id, now).expect("it runs");
@@ -288,6 +267,19 @@ impl Admission {
     fn hold(&mut self, tenant: &str, needs: &[u64]) {
         self.held.iter_mut().zip(needs).for_each(|(held, needs)| *held += needs);
         self.quotas.take(tenant, needs);
+    }
+
+    /// Tells `record` what happens from now on.
+    pub fn record(&mut self, record: Option<Record>) {
+        self.record = record;
+    }
+
+    /// Tells of a step, if somebody listens.
+    fn tell(&self, now: Nanos, step: impl FnOnce() -> Step) {
+        if let Some(record) = &self.record {
+            // Who does not listen any more misses it.
+            drop(record.send((self.at(now), step())));
+        }
     }
 
     /// Gives the scheduler the capacity; what is held, where that is more.

@@ -7,6 +7,7 @@ use trueplane_fair::{ClusterError, Nanos, ScheduleError};
 
 use super::Admission;
 use super::quotas::CohortSettings;
+use super::record::Step;
 use super::tenant::{Share, Tenant, TenantError, TenantSettings};
 
 impl Admission {
@@ -29,6 +30,7 @@ impl Admission {
             return Err(TenantError::Weight(settings.weight));
         }
         let at = self.at(now);
+        self.tell(now, || Step::Tenant(name.to_owned(), settings.weight));
         if let Some(tenant) = self.tenants.get_mut(name) {
             if tenant.settings.weight != settings.weight {
                 self.scheduler.set_weight(tenant.user, settings.weight, at).expect("it has joined");

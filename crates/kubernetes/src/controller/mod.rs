@@ -23,7 +23,7 @@ use std::hash::Hash;
 
 use trueplane_fair::{Memory, Nanos};
 
-use crate::admission::{Admission, CohortSettings, Saved, SavedError};
+use crate::admission::{Admission, CohortSettings, Record, Saved, SavedError};
 use crate::objects::{CohortObject, Item, Kind, Namespace, Node, TenantObject, TenantSpec};
 use crate::resources::ResourceNames;
 pub use counters::Counters;
@@ -41,6 +41,8 @@ pub struct Policy {
     pub memory: Option<Memory>,
     /// Whether workloads of other tenants may pass one that does not fit.
     pub backfill: bool,
+    /// Whoever is told what happens, if somebody is.
+    pub record: Option<Record>,
 }
 
 /// Decides by what it is shown.
@@ -127,13 +129,14 @@ impl Controller {
     ///
     /// What was saved is damaged, or of other resources; it does not lead then.
     pub fn lead(&mut self, saved: Option<&Saved>, now: Nanos) -> Result<(), SavedError> {
-        let Policy { resources, memory, backfill } = &self.policy;
+        let Policy { resources, memory, backfill, record } = &self.policy;
         let count = resources.names().len();
         let admission = match saved {
             Some(saved) => Admission::restore(saved, count, *memory, *backfill)?,
             None => Admission::new(count, *memory, *backfill),
         };
         let mut admission = admission.with_flavors_of(resources.of_flavor());
+        admission.record(record.clone());
         if admission.now() > now {
             admission.rebase(now);
             self.counters.clock_jumps += 1;

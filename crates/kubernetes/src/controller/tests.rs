@@ -20,6 +20,7 @@ fn policy() -> Policy {
         resources: ResourceNames::new(vec!["cpu".to_owned()]).unwrap(),
         memory: Some(Memory::half_life(at(100)).unwrap()),
         backfill: false,
+        record: None,
     }
 }
 

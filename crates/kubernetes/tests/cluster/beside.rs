@@ -18,7 +18,7 @@ fn log() -> Option<JobLog> {
 async fn jobs_by_trueplane() {
     let Some(log) = log() else { return };
     let capacity = set_up(&log, Form::Jobs).await;
-    let controller = Controller::start("controller");
+    let controller = Controller::start("controller", None);
     let run = run(&log, Form::Jobs, capacity, controller.process()).await;
     run.check();
     report::print(&run);

@@ -142,7 +142,7 @@ async fn nothing_is_lost_and_nothing_runs_without_room() {
     let client = client("KUBECONFIG").await;
     let mut running = BTreeMap::new();
     for name in ["controller-0", "controller-1"] {
-        running.insert(name.to_owned(), start(name, policy(&["cpu", "memory"], 3600)).await);
+        running.insert(name.to_owned(), start(name, policy(&["cpu", "memory"], 3600, None)).await);
     }
     create(&client, count).await;
     let began = Instant::now();
@@ -153,7 +153,7 @@ async fn nothing_is_lost_and_nothing_runs_without_room() {
         task.abort();
         eprintln!("{leader} was killed");
         let next = format!("controller-{}", kill + 2);
-        running.insert(next.clone(), start(&next, policy(&["cpu", "memory"], 3600)).await);
+        running.insert(next.clone(), start(&next, policy(&["cpu", "memory"], 3600, None)).await);
     }
     if !away.is_zero() {
         // It is away while somebody leads and writes.

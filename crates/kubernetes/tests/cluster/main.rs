@@ -10,6 +10,7 @@ mod live;
 mod load;
 mod order;
 mod process;
+mod recording;
 mod replay;
 mod report;
 mod seen;
@@ -21,6 +22,7 @@ use kube::{Client, Config};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use trueplane_fair::{Memory, Nanos};
+use trueplane_kubernetes::admission::Record;
 use trueplane_kubernetes::connection::{Error, Place, Times, run};
 use trueplane_kubernetes::controller::Policy;
 use trueplane_kubernetes::resources::ResourceNames;
@@ -37,13 +39,15 @@ async fn client(variable: &str) -> Client {
     Client::try_from(config).unwrap()
 }
 
-/// What the controller is to do: these resources count, and half of what a tenant had above its part is forgotten after so many seconds.
-fn policy(resources: &[&str], half_life_seconds: u64) -> Policy {
+/// What the controller is to do: these resources count, half of what a tenant had above its part is forgotten after so many seconds, and `record` is told what
+/// happens.
+fn policy(resources: &[&str], half_life_seconds: u64, record: Option<Record>) -> Policy {
     let resources = resources.iter().map(|&name| name.to_owned()).collect();
     Policy {
         resources: ResourceNames::new(resources).unwrap(),
         memory: Some(Memory::half_life(Nanos(half_life_seconds * 1_000_000_000)).unwrap()),
         backfill: false,
+        record,
     }
 }
 

@@ -4,17 +4,22 @@ use super::job_log::JobLog;
 use super::live::{run, set_up};
 use super::load::Form;
 use super::process::{Controller, half_life};
-use super::{number, replay, report};
+use super::{number, recording, replay, report};
 
 #[tokio::test]
 async fn a_real_log_is_admitted_in_the_order_of_the_simulator() {
     let Some(log) = JobLog::read(number("PODS", 10_000)) else { return };
+    let record = std::env::temp_dir().join(format!("trueplane-admission-{}.jsonl", std::process::id()));
     let capacity = set_up(&log, Form::Pods).await;
-    let controller = Controller::start("controller");
+    let controller = Controller::start("controller", Some(&record));
     let run = run(&log, Form::Pods, capacity, controller.process()).await;
+    controller.stop();
+    let steps = recording::read(&record);
+    std::fs::remove_file(&record).unwrap();
     run.check();
     report::print(&run);
-    let agreement = replay::compare(&run, half_life());
+    let agreement = replay::compare(&steps, half_life());
     eprintln!("{agreement:?}");
-    controller.stop();
+    assert_eq!(agreement.found, log.jobs.len());
+    assert_eq!((agreement.same, agreement.same_nobody), (agreement.found, agreement.nobody));
 }

@@ -2,11 +2,12 @@
 
 use std::env;
 use std::io::Read as _;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::job_log::RESOURCES;
-use super::{number, policy, start};
+use super::{number, policy, recording, start};
 
 /// Name of the variable with the name of the process.
 const IDENTITY: &str = "TRUEPLANE_IDENTITY";
@@ -46,10 +47,11 @@ pub(crate) fn half_life() -> u64 {
 
 impl Controller {
     /// Starts one: this program once more, which then runs [`a_controller_of_its_own`] only.
-    pub(crate) fn start(identity: &str) -> Self {
+    pub(crate) fn start(identity: &str, record: Option<&Path>) -> Self {
         let child = Command::new(env::current_exe().unwrap())
             .args(["process::a_controller_of_its_own", "--exact", "--ignored", "--nocapture"])
             .env(IDENTITY, identity)
+            .envs(record.map(|path| (recording::FILE, path)))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
@@ -83,7 +85,7 @@ impl Drop for Controller {
 #[ignore = "other tests start it as a process"]
 async fn a_controller_of_its_own() {
     let Ok(identity) = env::var(IDENTITY) else { return };
-    let (stop, task) = start(&identity, policy(&RESOURCES, half_life())).await;
+    let (stop, task) = start(&identity, policy(&RESOURCES, half_life(), recording::writer())).await;
     let (ended, mut has_ended) = tokio::sync::watch::channel(());
     std::thread::spawn(move || {
         drop(std::io::stdin().read_to_end(&mut Vec::new()));

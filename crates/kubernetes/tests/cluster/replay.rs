@@ -1,98 +1,103 @@
-//! What the policy of the simulator says to the events of a run: the same order, or where it differs.
+//! The scheduler of `trueplane fair simulate`, told what the controller was told: it says the same order.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
-use trueplane_fair::{Memory, Nanos};
-use trueplane_kubernetes::admission::{Admission, TenantSettings, Workload};
+use trueplane_fair::{Memory, Nanos, SdrfScheduler};
+use trueplane_kubernetes::admission::{Step, Workload};
 
-use super::job_log::JobLog;
-use super::live::Run;
-
-/// What happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum What {
-    Ends,
-    Comes,
-    Opens,
-}
-
-/// How the order of a run and that of the policy agree.
-#[derive(Clone, Copy, Debug, Default)]
+/// How the order of a recording and that of the scheduler agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Agreement {
-    /// Openings of the run.
-    pub(crate) openings: usize,
-    /// Openings that the policy says for the same look at the cluster, if it is told before what the run did before.
+    /// Times at which the controller looked who is next and found somebody.
+    pub(crate) found: usize,
+    /// Those at which the scheduler says the same one.
     pub(crate) same: usize,
-    /// Looks at the cluster after which something was opened.
-    pub(crate) looks: usize,
-    /// Those of which all openings are the same.
-    pub(crate) same_looks: usize,
+    /// Times at which the controller looked and found nobody.
+    pub(crate) nobody: usize,
+    /// Those at which the scheduler says nobody, too.
+    pub(crate) same_nobody: usize,
 }
 
-/// Tells the policy of what was seen of the run, at the times at which somebody who watched beside the controller saw it, and asks it who is next each time
-/// that the controller opened something. What the policy says otherwise is counted, and then it goes on with what the controller did.
-pub(crate) fn compare(run: &Run, half_life_seconds: u64) -> Agreement {
+/// Asks the scheduler each time that the controller looked. It has all workloads that wait, and not only the first one of each tenant; tickets order those of
+/// a tenant as the controller does, by the second of their creation and their name. If it says another one than the controller, that is counted, and it goes on with what
+/// the controller did.
+pub(crate) fn compare(steps: &[(Nanos, Step)], half_life_seconds: u64) -> Agreement {
     let memory = Memory::half_life(Nanos(half_life_seconds * 1_000_000_000)).unwrap();
-    let mut admission = Admission::new(2, Some(memory), false);
-    let mut steps: Vec<(Nanos, What, u64)> = Vec::new();
-    for (id, done) in (0..).zip(&run.done) {
-        steps.push((done.seen.came, What::Comes, id));
-        steps.push((done.seen.admitted.unwrap(), What::Opens, id));
-        steps.push((done.ended, What::Ends, id));
-    }
-    steps.sort_unstable();
-    let began = steps[0].0;
-    JobLog::tenants().for_each(|name| admission.set_tenant(&name, TenantSettings::usual(2), began).unwrap());
-    admission.set_capacity(&run.capacity, began);
-    let workload = |id: u64| {
-        let done = &run.done[id as usize];
-        let name = format!("Pod {}/{}", done.job.tenant, done.job.name);
-        Workload {
-            tenant: done.job.tenant.clone(),
-            needs: done.job.needs.to_vec(),
-            priority: 0,
-            created: done.seen.created,
-            name,
-        }
-    };
+    let tickets = tickets(steps);
+    let mut scheduler = SdrfScheduler::new(vec![1; 2], Some(memory)).unwrap();
+    let mut users: HashMap<String, u32> = HashMap::new();
+    // Nothing fits a cluster without capacity: the scheduler refuses what the controller puts aside.
+    let (mut waiting, mut aside): (HashMap<u64, &Workload>, HashMap<u64, &Workload>) = Default::default();
     let mut agreement = Agreement::default();
-    let mut open = HashMap::new();
-    let mut place = 0;
-    while let Some(&(now, what, id)) = steps.get(place) {
-        match what {
-            What::Comes => {
-                // It may have been admitted before the other watch told of it.
-                if !open.contains_key(&id) {
-                    admission.submit(id, workload(id), now);
+    for (now, step) in steps {
+        let now = *now;
+        match step {
+            Step::Capacity(amounts) => {
+                let amounts: Vec<u64> = amounts.iter().map(|&amount| amount.max(1)).collect();
+                scheduler.set_capacity(&amounts, now).unwrap();
+                for (id, one) in std::mem::take(&mut aside) {
+                    scheduler
+                        .submit_with_ticket(users[&one.tenant], id, &one.needs, tickets[&id], now)
+                        .unwrap();
+                    waiting.insert(id, one);
                 }
-                place += 1;
             }
-            What::Ends => {
-                admission.remove(id, now);
-                place += 1;
+            Step::Tenant(name, weight) => {
+                if !users.contains_key(name) {
+                    users.insert(name.clone(), scheduler.join(*weight, now).unwrap());
+                }
             }
-            What::Opens => {
-                let together = steps[place..].iter().take_while(|step| (step.0, step.1) == (now, what));
-                let opened: BTreeSet<u64> = together.map(|step| step.2).collect();
-                let mut trial = admission.clone();
-                let said: BTreeSet<u64> = (0..opened.len()).map_while(|_| trial.next(now)).collect();
-                let same = said.intersection(&opened).count();
-                agreement.openings += opened.len();
-                agreement.same += same;
-                agreement.looks += 1;
-                if same == opened.len() {
-                    agreement.same_looks += 1;
-                    admission = trial;
+            Step::Submitted(id, one) => {
+                let submitted =
+                    scheduler.submit_with_ticket(users[&one.tenant], *id, &one.needs, tickets[id], now);
+                if submitted.is_ok() {
+                    waiting.insert(*id, one)
                 } else {
-                    for &id in &opened {
-                        admission.remove(id, now);
-                        admission.adopt(id, workload(id), now);
+                    aside.insert(*id, one)
+                };
+            }
+            Step::Adopted(id, one) => scheduler.adopt(users[&one.tenant], *id, &one.needs, now).unwrap(),
+            Step::Removed(id) => {
+                if waiting.remove(id).is_some() {
+                    scheduler.withdraw(*id, now).unwrap();
+                } else if aside.remove(id).is_none() {
+                    scheduler.finish(*id, now).unwrap();
+                }
+            }
+            Step::Next(next) => {
+                let said = scheduler.next(now).unwrap().map(|(_, id)| id);
+                agreement.found += usize::from(next.is_some());
+                agreement.same += usize::from(next.is_some() && said == *next);
+                agreement.nobody += usize::from(next.is_none());
+                agreement.same_nobody += usize::from(next.is_none() && said.is_none());
+                if let Some(id) = said.filter(|_| said != *next) {
+                    let one = waiting[&id];
+                    scheduler.finish(id, now).unwrap();
+                    scheduler
+                        .submit_with_ticket(users[&one.tenant], id, &one.needs, tickets[&id], now)
+                        .unwrap();
+                }
+                if let Some(id) = next {
+                    let one = waiting.remove(id).unwrap();
+                    if said != *next {
+                        scheduler.withdraw(*id, now).unwrap();
+                        scheduler.adopt(users[&one.tenant], *id, &one.needs, now).unwrap();
                     }
                 }
-                place += opened.len();
-                open.extend(opened.into_iter().map(|id| (id, ())));
             }
         }
     }
     agreement
+}
+
+/// Tickets in the order of seconds of creation and names.
+fn tickets(steps: &[(Nanos, Step)]) -> HashMap<u64, u64> {
+    let mut all: Vec<(Nanos, &str, u64)> = Vec::new();
+    for (_, step) in steps {
+        if let Step::Submitted(id, one) = step {
+            all.push((one.created, &one.name, *id));
+        }
+    }
+    all.sort_unstable();
+    (0..).zip(all).map(|(ticket, (.., id))| (id, ticket)).collect()
 }

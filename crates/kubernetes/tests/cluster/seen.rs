@@ -19,10 +19,6 @@ use super::load::{Form, LABEL};
 /// A job as it was seen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// When it was first seen.
-    pub(crate) came: Nanos,
-    /// When it was created, in whole seconds.
-    pub(crate) created: Nanos,
     /// When it was first seen open, and the version of the write that opened it.
     pub(crate) opened: Option<(Nanos, u64)>,
     /// When it was first seen to have ended, and the version of the write that ended it.
@@ -66,9 +62,6 @@ fn time(text: &str) -> Option<Nanos> {
 
 impl Seen {
     fn note(&mut self, object: &DynamicObject, form: Form, now: Nanos) {
-        if let Some(created) = &object.metadata.creation_timestamp {
-            self.created = Nanos(u64::try_from(created.0.as_nanosecond()).unwrap());
-        }
         let annotation = object.metadata.annotations.as_ref().and_then(|all| all.get(ADMITTED));
         let admitted = annotation.and_then(|text| time(text));
         let version = object.metadata.resource_version.as_ref().unwrap().parse().unwrap();
@@ -103,8 +96,7 @@ impl Watcher {
                     let now = time_since_1970();
                     let name = object.metadata.name.clone().unwrap();
                     let mut noted = noted.lock().unwrap();
-                    let new = || Seen { came: now, ..Seen::default() };
-                    noted.entry(name).or_insert_with(new).note(&object, form, now);
+                    noted.entry(name).or_default().note(&object, form, now);
                 }
             }
         });

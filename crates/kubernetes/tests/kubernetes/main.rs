@@ -32,6 +32,7 @@ impl Running {
             resources: ResourceNames::new(vec!["cpu".to_owned()]).unwrap(),
             memory: Some(Memory::half_life(Nanos(3_600_000_000_000)).unwrap()),
             backfill: false,
+            record: None,
         };
         let place = Place {
             namespace: "trueplane".to_owned(),

@@ -146,6 +146,7 @@ async fn admit(options: &Options) -> Result<(), Failure> {
         resources: resources.map_err(|problem| Failure::input(format!("--flavors: {problem}")))?,
         memory: (!options.forget).then_some(memory),
         backfill: options.backfill,
+        record: None,
     };
     let place = Place {
         namespace: options.cluster.namespace.0.clone(),
