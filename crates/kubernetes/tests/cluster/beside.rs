@@ -20,8 +20,9 @@ async fn jobs_by_trueplane() {
     let capacity = set_up(&log, Form::Jobs).await;
     let controller = Controller::start("controller", None);
     let run = run(&log, Form::Jobs, capacity, controller.process()).await;
-    run.check();
+    report::write(&run);
     report::print(&run);
+    run.check();
     controller.stop();
 }
 
@@ -32,8 +33,9 @@ async fn jobs_by_kueue() {
     queues(&client("KUBECONFIG").await, capacity).await;
     let kueue = Process::named("KUEUE_PID");
     let run = run(&log, Form::Kueue, capacity, &kueue).await;
-    run.check();
+    report::write(&run);
     report::print(&run);
+    run.check();
 }
 
 /// One ClusterQueue with all that there is, and a LocalQueue for each tenant; what tenants have used counts.

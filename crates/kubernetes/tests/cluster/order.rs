@@ -16,8 +16,9 @@ async fn a_real_log_is_admitted_in_the_order_of_the_simulator() {
     controller.stop();
     let steps = recording::read(&record);
     std::fs::remove_file(&record).unwrap();
-    run.check();
+    report::write(&run);
     report::print(&run);
+    run.check();
     let agreement = replay::compare(&steps, half_life());
     eprintln!("{agreement:?}");
     assert_eq!(agreement.found, log.jobs.len());
