@@ -1,0 +1,170 @@
+//! NewReno, SACK and pFabric's recovery.
+
+use trueplane_network::transport::{NewReno, Reno, Sack, Sender, SenderSettings, preset};
+
+use super::{sender, windows};
+use crate::script::run;
+
+/// RFC 3042 and RFC 6582: two new segments for two duplicates, the first again for the third, one more for each partial acknowledgement,
+/// and an end without a burst.
+#[test]
+fn new_reno_repairs_two_losses_in_one_recovery() {
+    let script = "
+          0 write 30000
+          0 > S 0+0
+        100 < S ack 1
+        100 > 1+1000
+        100 > 1001+1000
+        100 > 2001+1000
+        100 > 3001+1000
+        100 > 4001+1000
+        100 > 5001+1000
+        100 > 6001+1000
+        100 > 7001+1000         # 1 and 4001 are lost
+        200 < ack 1
+        200 > 8001+1000         # limited transmit (RFC 3042 §2)
+        201 < ack 1
+        201 > 9001+1000
+        202 < ack 1
+        202 = ssthresh 5000     # half of ten
+        202 = cwnd 5000
+        202 > 1+1000            # the third: fast retransmit
+        202 = flight 7000       # ten, less the three that have left
+        203 < ack 1
+        204 < ack 1
+        204 = flight 5000
+        205 < ack 1             # 7001 has arrived: 4000 in a window of 5000
+        205 > 10001+1000
+        300 < ack 4001          # partial: deflate by three, add one back
+        300 > 4001+1000
+        300 > 11001+1000
+        301 < ack 4001
+        301 > 12001+1000
+        400 < ack 10001         # all that was sent before the loss was known; three are outstanding
+        400 = cwnd 4000
+        400 > 13001+1000
+    ";
+    run(&mut sender(Reno::new(windows(8)), NewReno::new()), script);
+}
+
+/// RFC 6582 §3.2 (4): duplicates of what was sent before a time-out send nothing again.
+#[test]
+fn duplicates_after_a_timeout_are_no_losses() {
+    let script = "
+              0 write 9000
+              0 > S 0+0
+            100 < S ack 1
+            100 > 1+1000
+            100 > 1001+1000
+            100 > 2001+1000
+            100 > 3001+1000
+        1000100 > 1+1000
+        1000200 < ack 1
+        1000201 < ack 1
+        1000202 < ack 1
+        1000203 < ack 1
+        1000203 = cwnd 1000
+        1000204 < ack 4001
+        1000204 > 4001+1000
+        1000204 > 5001+1000
+    ";
+    run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
+}
+
+/// RFC 6675: what three segments have passed is lost; the pipe decides when it is sent; one reduction for all.
+#[test]
+fn sack_fills_all_gaps_by_the_pipe() {
+    let script = "
+          0 write 30000
+          0 > S 0+0
+        100 < S ack 1
+        100 > 1+1000
+        100 > 1001+1000
+        100 > 2001+1000
+        100 > 3001+1000
+        100 > 4001+1000
+        100 > 5001+1000
+        100 > 6001+1000
+        100 > 7001+1000          # 1, 1001 and 4001 are lost
+        200 < ack 1 sack 2001-3001
+        200 > 8001+1000
+        201 < ack 1 sack 2001-4001
+        201 > 9001+1000
+        202 < ack 1 sack 5001-6001 2001-4001
+        202 = ssthresh 5000
+        202 > 1+1000             # three have passed it: fast retransmit
+        202 = flight 6000        # 10 less 3 that arrived and 1001, which is lost too
+        203 < ack 1 sack 5001-7001 2001-4001
+        203 = flight 5000
+        204 < ack 1 sack 5001-8001 2001-4001
+        204 > 1001+1000          # a pipe of 3: three have passed 4001, which is lost from now on
+        204 > 4001+1000
+        204 = flight 5000
+        205 < ack 1 sack 5001-9001 2001-4001
+        205 > 10001+1000
+        206 < ack 1 sack 5001-10001 2001-4001
+        206 > 11001+1000
+        300 < ack 1001 sack 5001-10001 2001-4001
+        300 > 12001+1000
+        301 < ack 4001 sack 5001-10001
+        301 > 13001+1000
+        400 < ack 10001
+        400 = cwnd 5000
+        400 > 14001+1000
+    ";
+    run(&mut sender(Reno::new(windows(8)), Sack::new()), script);
+}
+
+/// RFC 6675 §5 (1): three duplicates count, too, if segments are small; what was sent again for them is not lost by the same blocks.
+#[test]
+fn sack_counts_duplicates_of_small_segments() {
+    let script = "
+          0 write 300
+          0 > S 0+0
+        100 < S ack 1
+        100 > 1+300
+        101 write 300
+        101 > 301+300
+        102 write 300
+        102 > 601+300
+        103 write 300
+        103 > 901+300
+        104 write 2000
+        104 > 1201+1000
+        104 > 2201+1000
+        200 < ack 1 sack 301-601
+        201 < ack 1 sack 301-901
+        202 < ack 1 sack 301-1201
+        202 > 1+300
+        203 < ack 1 sack 301-2201
+        204 < ack 1 sack 301-3201    # more than two segments of bytes beyond it
+        300 < ack 3201
+    ";
+    run(&mut sender(Reno::new(windows(8)), Sack::new()), script);
+}
+
+/// pFabric §4.3: after five time-outs in a row only a byte is sent until one is acknowledged; no number of duplicates means anything.
+#[test]
+fn pfabric_probes_after_five_timeouts() {
+    let (settings, control, recovery) = preset::simplified_pfabric();
+    let settings = SenderSettings { handshake: false, ..settings };
+    let script = "
+            0 write 4140
+            0 > 1+1380
+            0 > 1381+1380
+            0 > 2761+1380
+           10 < ack 1 sack 1381-2761
+           11 < ack 1 sack 1381-4141
+           12 < ack 1 sack 1381-4141
+           13 < ack 1 sack 1381-4141
+           96 > 1+1380
+          192 > 1+1380
+          289 > 1+1380
+          385 > 1+1380
+          481 > 1+1
+          578 > 1+1
+          600 < ack 2 sack 1381-4141
+          600 > 2+1379
+    ";
+    run(&mut Sender::new(settings, control, recovery).unwrap(), script);
+}
