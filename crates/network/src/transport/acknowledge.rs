@@ -76,7 +76,7 @@ impl MarkEcho {
 
     /// Whether this segment ends a stretch of marked or of unmarked bytes.
     ///
-    /// What waits for an acknowledgement must then get it before, with the echo as it was (RFC 8257 §3.2).
+    /// Bytes that wait are acknowledged first, with the old echo; the segment itself is acknowledged at once (RFC 8257 §3.2).
     pub fn changes(&self, segment: &Segment) -> bool {
         self.echo == Echo::Accurate && self.is_on != (segment.ecn == Ecn::Experienced)
     }

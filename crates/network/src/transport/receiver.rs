@@ -38,7 +38,7 @@ pub struct Receiver {
     window_end: u64,
     schedule: Schedule,
     marks: MarkEcho,
-    /// An acknowledgement that has to leave before the state changes.
+    /// An acknowledgement of what waited, with the echo from before the change.
     earlier: Option<Segment>,
     /// A SYN waits for its answer.
     answers_syn: bool,
@@ -131,14 +131,16 @@ impl Receiver {
         if span.is_empty() {
             return; // an acknowledgement of the handshake
         }
-        if self.schedule.is_waiting() && self.marks.changes(segment) {
+        let changes = self.marks.changes(segment);
+        if changes && self.schedule.is_waiting() {
             self.earlier = Some(self.acknowledgement());
         }
         self.marks.hear(segment);
-        if segment.flags.fin {
-            self.fin = Some(span.end - 1);
+        // RFC 9293 §3.10.7.4: a FIN outside the window is not taken; behind the first one there is nothing.
+        if segment.flags.fin && (self.next..=self.window_end).contains(&(span.end - 1)) {
+            self.fin.get_or_insert(span.end - 1);
         }
-        let is_urgent = self.take(span);
+        let is_urgent = self.take(span) || changes;
         self.schedule.hear(is_urgent, now);
     }
 
@@ -153,8 +155,8 @@ impl Receiver {
 
     /// Takes what is new of a span. Returns whether it has to be acknowledged at once.
     fn take(&mut self, arrived: Span) -> bool {
-        // The FIN needs no room behind the last byte that has.
-        let end = self.window_end + u64::from(self.fin == Some(self.window_end));
+        // The FIN needs no room behind the last byte that has, and it is the last.
+        let end = self.fin.map_or(self.window_end, |fin| (self.window_end + 1).min(fin + 1));
         let span = Span { start: arrived.start.max(self.next), end: arrived.end.min(end) };
         if arrived.end <= self.next || self.beyond.covers(span) && !span.is_empty() {
             self.duplicate = Some(arrived);

@@ -101,16 +101,17 @@ fn accurate_echoes_mark_exactly_the_marked_bytes() {
            0 > S E ack 1
           10 < 1+1000 ect
           20 < 1001+1000 ce
-          20 > ack 1001
-         520 > E ack 2001
+          20 > ack 1001           # what waited, with the echo from before the change
+          20 > E ack 2001         # and the change at once
          600 < 2001+1000 ce
          610 < 3001+1000 ce
          610 > E ack 4001
          700 < 4001+1000 ce
          710 < 5001+1000 ect
          710 > E ack 5001
+         710 > ack 6001
          720 < 6001+1000 ect
-         720 > ack 7001
+        1220 > ack 7001
     ";
     run(&mut Receiver::new(delayed(), Echo::Accurate), script);
 }
@@ -186,5 +187,24 @@ fn bytes_beyond_the_window_are_dropped() {
           20 = received 1500
     ";
     let settings = ReceiverSettings { reads_at_once: false, ..ReceiverSettings::immediate(1_500, 1_000) };
+    run(&mut Receiver::new(settings, Echo::Off), script);
+}
+
+/// What comes behind the FIN is no part of the stream, and a FIN outside the window is none.
+#[test]
+fn the_first_fin_within_the_window_ends_the_stream() {
+    let script = "
+           0 < 1+1000
+           0 > ack 1001
+           5 < F 90001+0
+           5 > ack 1001
+          10 < F 1001+0
+          10 > ack 1002 win 65534
+          20 < F 1002+0
+          20 > ack 1002 win 65534
+          20 = finished 1
+          20 = received 1000
+    ";
+    let settings = ReceiverSettings { sends_sack: false, ..immediate() };
     run(&mut Receiver::new(settings, Echo::Off), script);
 }
