@@ -19,13 +19,15 @@
 //! 1. [`segment`]: what travels; [`span`]: stretches of sequence numbers.
 //! 2. [`receiver`]: reassembly, SACK blocks, the advertised window; [`acknowledge`]: when to acknowledge and how marks are echoed.
 //! 3. [`scoreboard`]: what was sent and what became of it; [`round_trip`]: round-trip time and time-out; [`pacing`]: gaps between segments.
-//! 4. [`sender`]: handshake, windows, timers, end; [`persist`]: probes of a closed window; [`marks`]: reactions to echoed marks; [`settings`]: what
-//!    can be set.
+//! 4. [`sender`]: handshake, windows, timers, end; [`offered`]: the receiver's window; [`persist`]: probes of a closed one; [`flight`]: what counts
+//!    when a segment is lost; [`marks`]: reactions to echoed marks; [`settings`]: what can be set.
 //! 5. [`preset`]: senders as the literature has them, ready to use.
 
 pub mod acknowledge;
 pub mod control;
+pub mod flight;
 pub mod marks;
+pub mod offered;
 pub mod pacing;
 pub mod persist;
 pub mod preset;

@@ -23,7 +23,7 @@ const SIMPLIFIED_TIMEOUT: TimeoutSettings = TimeoutSettings {
     is_fixed: false,
 };
 
-/// Time-out of pFabric's sender: three round-trip times of the fabric, whatever is measured.
+/// First time-out of pFabric's sender: three round-trip times of the fabric.
 const PFABRIC_TIMEOUT: Nanos = Nanos(96_384);
 
 /// Segments with which pFabric's sender starts: a bandwidth-delay product and what may wait.
@@ -51,6 +51,9 @@ pub const SIMPLIFIED_WINDOWS: WindowSettings = WindowSettings {
     most: SIMPLIFIED_WINDOW as u64,
 };
 
+/// Windows of pFabric's senders: they start at the threshold.
+const PFABRIC_WINDOWS: WindowSettings = WindowSettings { initial: PFABRIC_START, ..SIMPLIFIED_WINDOWS };
+
 /// The parts of a sender: what is set, its congestion control, its loss recovery.
 pub type Parts<C, R> = (SenderSettings, C, R);
 
@@ -64,10 +67,15 @@ pub fn simplified_dctcp() -> Parts<Dctcp, NewReno> {
     (SIMPLIFIED, Dctcp::new(SIMPLIFIED_WINDOWS), NewReno::new())
 }
 
-/// pFabric's sender in the simulations that SP-PIFO's authors published: it starts at the threshold, and times out after three
-/// round-trip times.
-pub fn simplified_pfabric() -> Parts<Reno, TimeoutOnly> {
+/// pFabric's sender in the simulations that SP-PIFO's authors published: their TCP, which starts at the threshold, and whose first time-out
+/// is three round-trip times.
+pub fn simplified_pfabric() -> Parts<Reno, NewReno> {
+    let timeout = TimeoutSettings { initial: PFABRIC_TIMEOUT, ..SIMPLIFIED_TIMEOUT };
+    (SenderSettings { timeout, ..SIMPLIFIED }, Reno::new(PFABRIC_WINDOWS), NewReno::new())
+}
+
+/// pFabric's minimal transport (Alizadeh et al., SIGCOMM 2013, §4.3): the timer alone, which never changes, and probes after five time-outs.
+pub fn minimal_pfabric() -> Parts<Reno, TimeoutOnly> {
     let timeout = TimeoutSettings { initial: PFABRIC_TIMEOUT, is_fixed: true, ..SIMPLIFIED_TIMEOUT };
-    let windows = WindowSettings { initial: PFABRIC_START, ..SIMPLIFIED_WINDOWS };
-    (SenderSettings { timeout, ..SIMPLIFIED }, Reno::new(windows), TimeoutOnly::new())
+    (SenderSettings { timeout, ..SIMPLIFIED }, Reno::new(PFABRIC_WINDOWS), TimeoutOnly::new())
 }

@@ -107,7 +107,9 @@ impl RoundTrip {
         self.smoothed = Some(smoothed);
         if !self.settings.is_fixed {
             let margin = Nanos(4 * self.variation.0).max(self.settings.granularity); // RFC 6298 §2.3: K = 4
-            self.base = smoothed.after(margin).max(self.settings.least).min(self.settings.most);
+            let timeout = smoothed.after(margin).max(self.settings.least).min(self.settings.most);
+            // A round trip may take no time at all; a time-out that takes none would expire as it is set.
+            self.base = timeout.max(Nanos(1));
         }
         self.doublings = 0; // RFC 6298 §5: a new measurement ends the back-off
     }

@@ -3,7 +3,9 @@
 use trueplane_units::Nanos;
 
 use super::control::{Acknowledged, CongestionControl, Echo};
+use super::flight::Flight;
 use super::marks::Marks;
+use super::offered::{Offered, Stream};
 use super::pacing::Pacer;
 use super::persist::Persist;
 use super::recovery::{Heard, LossRecovery, Stage, Verdict};
@@ -35,16 +37,14 @@ pub struct Sender<C, R> {
     /// Sequence number behind the last byte that was written.
     data_end: u64,
     is_closed: bool,
-    /// End of the window that the receiver offers (SND.UNA + SND.WND).
-    window_end: u64,
-    /// Greatest window that it ever offered.
-    window_most: u64,
+    offered: Offered,
+    flight: Flight,
     /// Time at which the retransmission timer expires.
     timer: Option<Nanos>,
     /// Time-outs since bytes were acknowledged.
     timeouts: u32,
     persist: Persist,
-    /// What is lost first leaves whatever the window.
+    /// The first lost segment is sent even if the window is full.
     sends_now: bool,
     marks: Marks,
     /// The answer to our SYN is not acknowledged yet.
@@ -73,15 +73,14 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     pub fn new(settings: SenderSettings, control: C, recovery: R) -> Result<Self, BadSettings> {
         settings.check()?;
         let start = if settings.handshake { 0 } else { FIRST_BYTE };
-        let window = u64::from(settings.first_window);
         Ok(Self {
             board: Scoreboard::new(start),
             round_trip: RoundTrip::new(settings.timeout),
             pacer: Pacer::new(settings.pacing),
             data_end: FIRST_BYTE,
             is_closed: false,
-            window_end: start + window,
-            window_most: window,
+            offered: Offered::new(start, u64::from(settings.first_window)),
+            flight: Flight::default(),
             timer: None,
             timeouts: 0,
             persist: Persist::default(),
@@ -144,7 +143,7 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
 
     /// End of the window that the receiver offers, as a sequence number.
     pub fn window_end(&self) -> u64 {
-        self.window_end
+        self.offered.end()
     }
 
     /// Whether the handshake is over.
@@ -155,10 +154,6 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Sequence number behind the last byte and the FIN.
     fn stream_end(&self) -> u64 {
         self.data_end + u64::from(self.is_closed && self.settings.fin)
-    }
-
-    fn segment_size(&self) -> u64 {
-        u64::from(self.settings.segment)
     }
 
     /// A segment of the receiver arrives.
@@ -181,14 +176,16 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
             self.board.send_again(Span { start: ack - 1, end: ack }, now);
         }
         let opened = self.offer(ack, u64::from(segment.window));
-        let (flight, in_flight) = (self.board.outstanding(), self.in_flight());
+        let (outstanding, in_flight) = (self.board.outstanding(), self.in_flight());
+        let flight = self.judged_flight();
         let blocks = if self.recovery.reads_sack() { segment.sack.as_slice() } else { &[] };
         let delivered = self.board.acknowledge(ack, blocks, self.round_trip.least(), now);
         if let Some(sample) = delivered.round_trip {
             self.round_trip.measure(sample);
         }
         let was_recovering = self.recovery.episode().stage() == Stage::FastRecovery;
-        let is_duplicate = delivered.acked == 0 && flight > 0 && !opened && !segment.flags.syn; // RFC 5681 §2
+        let is_duplicate = delivered.acked == 0 && outstanding > 0 && !opened && !segment.flags.syn; // RFC 5681 §2
+        self.flight.hear(delivered.acked > 0, is_duplicate || delivered.sacked > 0, self.board.next());
         let verdict = self.recovery.on_ack(
             &mut self.board,
             &Heard {
@@ -221,12 +218,15 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         if segment.flags.ece && !segment.flags.syn {
             self.on_echo(ack, flight, verdict.is_congested, now);
         }
+        if self.board.next() >= self.stream_end() {
+            self.persist.open(); // the receiver has taken all that there was to probe with
+        }
     }
 
     /// The answer to the SYN arrives.
     fn on_answer(&mut self, segment: &Segment) {
         let window = u64::from(segment.window);
-        (self.window_end, self.window_most) = (segment.ack + window, window);
+        self.offered = Offered::new(segment.ack, window);
         self.marks = Marks::new(segment.flags.ece && self.control.echo() != Echo::Off); // RFC 3168 §6.1.1
         if self.timeouts > 0 {
             self.round_trip.end_lost_handshake();
@@ -235,16 +235,18 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
 
     /// The receiver offers a window. Returns whether it ends later than before.
     fn offer(&mut self, ack: u64, window: u64) -> bool {
-        if ack + window <= self.window_end {
-            return false;
-        }
-        self.window_end = ack + window;
-        self.window_most = self.window_most.max(window);
+        let opened = self.offered.offer(ack, window);
         // A probe may be taken while the window stays closed.
-        if window > 0 {
+        if opened && window > 0 {
             self.persist.open();
         }
-        true
+        opened
+    }
+
+    /// Bytes by which congestion control judges a loss.
+    fn judged_flight(&self) -> u64 {
+        let (acknowledged, next) = (self.board.acknowledged(), self.board.next());
+        self.flight.without_limited_transmit(acknowledged, next, self.control.cwnd())
     }
 
     /// Does what loss recovery has decided.
@@ -318,7 +320,7 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Does what the timers that have expired ask for. Returns the probe that one of them sends.
     fn expire(&mut self, now: Nanos) -> Option<Segment> {
         if self.recovery.timer().is_some_and(|timer| timer <= now) {
-            let flight = self.board.outstanding();
+            let flight = self.judged_flight();
             let verdict = self.recovery.on_timer(&mut self.board, &self.round_trip, now);
             self.obey(verdict, flight, now);
             if verdict.probes_tail
@@ -371,9 +373,10 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Probes a closed window with a byte, or with the FIN (RFC 9293 §3.8.6.1); fills one that has waited for more (§3.8.6.2.1).
     fn probe_window(&mut self, now: Nanos) -> Segment {
         let start = self.board.next();
-        if self.window_end > start {
+        debug_assert!(start < self.stream_end());
+        if self.window_end() > start {
             self.persist.open();
-            return self.send_new(self.window_end, now);
+            return self.send_new(self.window_end().min(self.stream_end()), now);
         }
         self.persist.probe(start + 1, &self.round_trip, now);
         self.last_sent = now;
@@ -397,17 +400,13 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
 
     /// End of the next new segment, as far as the receiver's window lets it leave.
     fn fits_window(&self) -> Option<u64> {
-        let next = self.board.next();
-        let mut end = self.data_end.min(next + self.segment_size());
-        if end == self.data_end {
-            end = self.stream_end();
-        }
-        if end <= self.window_end {
-            return (end > next).then_some(end);
-        }
-        // RFC 9293 §3.8.6.2.1: part of a segment leaves only if the window is half of the greatest there was.
-        let usable = self.window_end.saturating_sub(next);
-        (usable > 0 && usable >= self.window_most / 2).then_some(self.window_end)
+        let stream = Stream {
+            next: self.board.next(),
+            data_end: self.data_end,
+            end: self.stream_end(),
+            segment: u64::from(self.settings.segment),
+        };
+        self.offered.fits(&stream).map(|span| span.end)
     }
 
     fn next_new(&self) -> New {

@@ -59,15 +59,18 @@ impl SenderSettings {
         }
     }
 
-    /// Checks the segment size.
+    /// Checks that the values make sense.
     ///
     /// # Errors
     ///
-    /// If a segment has no byte, or more than a packet holds.
+    /// If a segment has no byte, or more than a packet holds; if the first time-out expires at once.
     pub fn check(&self) -> Result<(), BadSettings> {
         if self.segment == 0 || self.segment > MOST_SEGMENT {
             let (name, expected) = ("segment", "1 to 65495 bytes");
             return Err(BadSettings { name, expected, got: u64::from(self.segment) });
+        }
+        if self.timeout.initial == Nanos(0) {
+            return Err(BadSettings { name: "timeout.initial", expected: "1 ns or more", got: 0 });
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ fn each_pair_of_segments_may_be_lost() {
 #[test]
 fn a_loss_with_three_segments_behind_it_needs_no_timeout() {
     for kind in senders::all().iter().filter(|kind| !kind.name.ends_with("timeout-only")) {
-        if kind.name == "simplified-pfabric" {
+        if kind.name == "minimal-pfabric" {
             continue;
         }
         let forth = |index, _: &Segment| if index == 6 { Fate::Lost } else { Fate::Arrives };

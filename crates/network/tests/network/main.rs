@@ -3,6 +3,7 @@
 mod conformance;
 mod naive;
 mod path;
+mod presets;
 mod properties;
 mod receivers;
 mod script;

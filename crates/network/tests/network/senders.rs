@@ -102,5 +102,7 @@ pub(crate) fn all() -> Vec<Kind> {
     all.push(kind("simplified-dctcp", settings, control, recovery));
     let (settings, control, recovery) = preset::simplified_pfabric();
     all.push(kind("simplified-pfabric", settings, control, recovery));
+    let (settings, control, recovery) = preset::minimal_pfabric();
+    all.push(kind("minimal-pfabric", settings, control, recovery));
     all
 }

@@ -16,7 +16,7 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Episode {
     stage: Stage,
-    /// It ends when this sequence number is acknowledged ("recover" of RFC 6582, RecoveryPoint of RFC 6675).
+    /// It ends when this sequence number is acknowledged ("recover" of RFC 6582, RecoveryPoint of RFC 6675); kept until the next begins.
     end: u64,
 }
 
@@ -25,6 +25,12 @@ impl Episode {
     #[inline]
     pub fn stage(&self) -> Stage {
         self.stage
+    }
+
+    /// Sequence number behind what was sent when the last stage began; 0 before the first.
+    #[inline]
+    pub fn end(&self) -> u64 {
+        self.end
     }
 
     /// Begins a stage that lasts until `end` is acknowledged.

@@ -10,12 +10,15 @@ use crate::transport::scoreboard::Scoreboard;
 /// Duplicate acknowledgements that tell of a loss (RFC 5681 §3.2).
 pub const DUPLICATES: u32 = 3;
 
+/// New segments that the first duplicates let leave (RFC 3042 §2).
+const LIMITED_TRANSMIT: u32 = 2;
+
 /// NewReno: the third duplicate acknowledgement sends the first segment again, and each partial one the next.
 ///
 /// - State: 40 bytes.
 /// - Cost: O(1).
-/// - Source: RFC 5681 §3.2, RFC 6582, RFC 3042. The window that they inflate is here the flight that is deflated, which permits the same: each
-///   duplicate acknowledgement tells of a segment that has left.
+/// - Source: RFC 5681 §3.2, RFC 6582, RFC 3042. The RFCs add to cwnd for each duplicate; we subtract from the flight,
+///   which allows the same.
 #[derive(Clone, Debug, Default)]
 pub struct NewReno {
     episode: Episode,
@@ -73,9 +76,12 @@ impl LossRecovery for NewReno {
                 // RFC 5681 §3.2 (4): a segment for each more.
                 Stage::FastRecovery => self.left += heard.segment,
                 Stage::Open => {
+                    // RFC 6582 §3.2 (2): what is acknowledged must be more than was sent when the last recovery began.
+                    let counts = heard.ack > self.episode.end();
                     // RFC 3042 §2: one new segment for each of the first two; RFC 5681 §3.2 (3): three of them for the third.
-                    self.left = u64::from(self.duplicates) * heard.segment;
-                    if self.duplicates == DUPLICATES {
+                    let most = if counts { DUPLICATES } else { LIMITED_TRANSMIT };
+                    self.left = u64::from(self.duplicates.min(most)) * heard.segment;
+                    if counts && self.duplicates == DUPLICATES {
                         self.episode.begin(Stage::FastRecovery, board.next());
                         board.lose_first();
                         (verdict.is_congested, verdict.sends_now) = (true, true);
@@ -90,7 +96,9 @@ impl LossRecovery for NewReno {
 
     fn on_timeout(&mut self, board: &mut Scoreboard, _round_trip: &RoundTrip, _now: Nanos) {
         (self.duplicates, self.left) = (0, 0);
-        self.episode.begin(Stage::AfterTimeout, board.next()); // RFC 6582 §3.2 (4)
+        // RFC 6582 §3.2 (4). A SYN alone is no data whose duplicates could be mistaken.
+        let end = if board.acknowledged() == 0 { 0 } else { board.next() };
+        self.episode.begin(Stage::AfterTimeout, end);
         board.lose(board.acknowledged(), board.next(), |_| true);
     }
 }

@@ -1,9 +1,13 @@
 //! Handshake, timers, windows and the end of a connection.
 
+use trueplane_network::Nanos;
 use trueplane_network::transport::settings::Pacing;
-use trueplane_network::transport::{NewReno, Reno, Sender, SenderSettings};
+use trueplane_network::transport::{
+    Flags, NewReno, RackTlp, Recovery, Reno, Sack, Segment, Sender, SenderSettings, TimeoutOnly,
+    TimeoutSettings,
+};
 
-use super::{sender, standard, windows};
+use super::{SEGMENT, sender, standard, windows};
 use crate::script::run;
 
 /// RFC 9293 §3.5, RFC 5681 §3.1: a handshake, and two segments for each that is acknowledged.
@@ -148,6 +152,68 @@ fn closed_windows_are_probed() {
     run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
 }
 
+/// The FIN is the probe of a closed window, and nothing is probed behind it.
+#[test]
+fn a_fin_that_is_a_probe_is_the_last() {
+    let script = "
+               0 write 2000
+               0 > S 0+0
+               0 close
+             100 < S ack 1 win 2000
+             100 > 1+1000
+             100 > 1001+1000
+             200 < ack 2001 win 0
+         1000200 > F 2001+0
+         1000300 < ack 2002 win 0
+         1000300 = done 1
+        99999999 pass
+    ";
+    run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
+}
+
+/// RFC 9293 §3.8.6.2.1 (1): a whole segment leaves, also if the FIN behind it has to wait.
+#[test]
+fn a_segment_does_not_wait_for_its_fin() {
+    let script = "
+               0 write 3000
+               0 > S 0+0
+               0 close
+             100 < S ack 1 win 3000
+             100 > 1+1000
+             100 > 1001+1000
+             100 > 2001+1000
+             200 < ack 3001 win 3000
+             200 > F 3001+0
+    ";
+    run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
+}
+
+/// RFC 6298 §2.3 without a least RTO: a round trip that takes no time gives a time-out that is not zero.
+#[test]
+fn a_round_trip_without_time_is_no_endless_loop() {
+    let timeout = TimeoutSettings { least: Nanos(0), granularity: Nanos(0), ..TimeoutSettings::STANDARD };
+    let settings = SenderSettings { timeout, handshake: false, ..standard() };
+    let recoveries: [Recovery; 4] = [
+        NewReno::new().into(),
+        Sack::new().into(),
+        RackTlp::new(SEGMENT, Nanos(0)).into(),
+        TimeoutOnly::new().into(),
+    ];
+    for recovery in recoveries {
+        let mut sender = Sender::new(settings, Reno::new(windows(2)), recovery).unwrap();
+        sender.write(9_000);
+        let now = Nanos::from_secs(5);
+        for acknowledged in [1, 1_001, 2_001] {
+            let flags = Flags { ack: true, ..Flags::default() };
+            sender
+                .on_segment(&Segment { ack: acknowledged, window: 65_535, flags, ..Segment::default() }, now);
+            let sent = (0..100).take_while(|_| sender.poll(now).is_some()).count();
+            assert!(sent < 10, "{sent} segments at once");
+            assert!(sender.wakeup().is_some_and(|wakeup| wakeup > now));
+        }
+    }
+}
+
 /// RFC 9293 §3.8.6.2.1: a small window waits for more, and is used after a time-out.
 #[test]
 fn silly_windows_wait() {
@@ -233,4 +299,8 @@ fn settings_without_sense_are_refused() {
             .unwrap_err();
         assert_eq!(error.to_string(), format!("segment: expected 1 to 65495 bytes, got {segment}"));
     }
+    let timeout = TimeoutSettings { initial: Nanos(0), ..TimeoutSettings::STANDARD };
+    let settings = SenderSettings { timeout, ..standard() };
+    let error = Sender::new(settings, Reno::new(windows(1)), NewReno::new()).unwrap_err();
+    assert_eq!(error.to_string(), "timeout.initial: expected 1 ns or more, got 0");
 }

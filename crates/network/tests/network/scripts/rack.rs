@@ -20,7 +20,7 @@ fn rack_waits_for_a_quarter_of_the_round_trip() {
         200 < ack 1 sack 1001-2001
         200 > 4001+1000
         225 > 1+1000             # sent at 100, round trip 100, and a quarter of it
-        225 = ssthresh 2500
+        225 = ssthresh 2000      # half of four: limited transmit does not count (RFC 5681 §3.2 (2))
         300 < ack 2001
     ";
     run(&mut sender(Reno::new(windows(4)), RackTlp::new(SEGMENT, Nanos(0))), script);

@@ -26,23 +26,22 @@ fn new_reno_repairs_two_losses_in_one_recovery() {
         201 < ack 1
         201 > 9001+1000
         202 < ack 1
-        202 = ssthresh 5000     # half of ten
-        202 = cwnd 5000
+        202 = ssthresh 4000     # half of eight: limited transmit does not count (RFC 5681 §3.2 (2))
+        202 = cwnd 4000
         202 > 1+1000            # the third: fast retransmit
         202 = flight 7000       # ten, less the three that have left
         203 < ack 1
         204 < ack 1
         204 = flight 5000
-        205 < ack 1             # 7001 has arrived: 4000 in a window of 5000
-        205 > 10001+1000
-        300 < ack 4001          # partial: deflate by three, add one back
+        205 < ack 1             # 7001 has arrived: the window of 4000 is full
+        300 < ack 4001          # partial: deflate by four, add one back
         300 > 4001+1000
-        300 > 11001+1000
+        300 > 10001+1000
         301 < ack 4001
-        301 > 12001+1000
-        400 < ack 10001         # all that was sent before the loss was known; three are outstanding
-        400 = cwnd 4000
-        400 > 13001+1000
+        301 > 11001+1000
+        400 < ack 10001         # all that was sent before the loss was known; two are outstanding
+        400 = cwnd 3000
+        400 > 12001+1000
     ";
     run(&mut sender(Reno::new(windows(8)), NewReno::new()), script);
 }
@@ -71,6 +70,72 @@ fn duplicates_after_a_timeout_are_no_losses() {
     run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
 }
 
+/// RFC 6582 §3.2 (2): duplicates that needless copies cause right at the end of a recovery begin no new one.
+#[test]
+fn duplicates_at_the_end_of_a_recovery_are_no_losses() {
+    let script = "
+              0 write 30000
+              0 > S 0+0
+            100 < S ack 1
+            100 > 1+1000
+            100 > 1001+1000
+            100 > 2001+1000
+            100 > 3001+1000
+        1000100 > 1+1000
+        1000200 < ack 1001       # all acknowledgements were late: each opens the window
+        1000200 > 1001+1000
+        1000200 > 2001+1000
+        1000201 < ack 2001
+        1000201 > 3001+1000
+        1000202 < ack 3001
+        1000202 > 4001+1000
+        1000202 > 5001+1000
+        1000203 < ack 4001       # all that was sent before the time-out
+        1000203 > 6001+1000
+        1000204 < ack 4001       # the four copies
+        1000204 > 7001+1000      # limited transmit (RFC 3042 §2)
+        1000205 < ack 4001
+        1000205 > 8001+1000
+        1000206 < ack 4001
+        1000207 < ack 4001
+        1000207 = ssthresh 2000
+        1000207 = cwnd 3000
+        1000300 < ack 5001       # beyond the end: three duplicates of this one count
+        1000301 < ack 5001
+        1000302 < ack 5001
+        1000302 > 9001+1000
+        1000303 < ack 5001
+        1000303 > 5001+1000
+        1000303 = cwnd 2000
+    ";
+    run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
+}
+
+/// A SYN that was repeated is no recovery of data: the first loss of data is found by duplicates.
+#[test]
+fn a_loss_after_a_lost_syn_needs_no_timeout() {
+    let script = "
+              0 write 9000
+              0 > S 0+0
+        1000000 > S 0+0
+        1000100 < S ack 1
+        1000100 > 1+1000
+        1000200 < ack 1001
+        1000200 > 1001+1000
+        1000200 > 2001+1000
+        1000300 < ack 2001
+        1000300 > 3001+1000
+        1000300 > 4001+1000
+        1000301 < ack 2001
+        1000301 > 5001+1000
+        1000302 < ack 2001
+        1000302 > 6001+1000
+        1000303 < ack 2001
+        1000303 > 2001+1000
+    ";
+    run(&mut sender(Reno::new(windows(4)), NewReno::new()), script);
+}
+
 /// RFC 6675: what three segments have passed is lost; the pipe decides when it is sent; one reduction for all.
 #[test]
 fn sack_fills_all_gaps_by_the_pipe() {
@@ -91,26 +156,25 @@ fn sack_fills_all_gaps_by_the_pipe() {
         201 < ack 1 sack 2001-4001
         201 > 9001+1000
         202 < ack 1 sack 5001-6001 2001-4001
-        202 = ssthresh 5000
+        202 = ssthresh 4000      # half of eight: limited transmit does not count (RFC 6675 §5 (4.2))
         202 > 1+1000             # three have passed it: fast retransmit
         202 = flight 6000        # 10 less 3 that arrived and 1001, which is lost too
         203 < ack 1 sack 5001-7001 2001-4001
         203 = flight 5000
         204 < ack 1 sack 5001-8001 2001-4001
         204 > 1001+1000          # a pipe of 3: three have passed 4001, which is lost from now on
-        204 > 4001+1000
-        204 = flight 5000
+        204 = flight 4000
         205 < ack 1 sack 5001-9001 2001-4001
-        205 > 10001+1000
+        205 > 4001+1000
         206 < ack 1 sack 5001-10001 2001-4001
-        206 > 11001+1000
+        206 > 10001+1000
         300 < ack 1001 sack 5001-10001 2001-4001
-        300 > 12001+1000
+        300 > 11001+1000
         301 < ack 4001 sack 5001-10001
-        301 > 13001+1000
+        301 > 12001+1000
         400 < ack 10001
-        400 = cwnd 5000
-        400 > 14001+1000
+        400 = cwnd 4000
+        400 > 13001+1000
     ";
     run(&mut sender(Reno::new(windows(8)), Sack::new()), script);
 }
@@ -146,7 +210,7 @@ fn sack_counts_duplicates_of_small_segments() {
 /// pFabric §4.3: after five time-outs in a row only a byte is sent until one is acknowledged; no number of duplicates means anything.
 #[test]
 fn pfabric_probes_after_five_timeouts() {
-    let (settings, control, recovery) = preset::simplified_pfabric();
+    let (settings, control, recovery) = preset::minimal_pfabric();
     let settings = SenderSettings { handshake: false, ..settings };
     let script = "
             0 write 4140
