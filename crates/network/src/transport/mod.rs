@@ -19,7 +19,7 @@
 //! 1. [`segment`]: what travels; [`span`]: stretches of sequence numbers.
 //! 2. [`receiver`]: reassembly, SACK blocks, the advertised window; [`acknowledge`]: when to acknowledge and how marks are echoed.
 //! 3. [`scoreboard`]: what was sent and what became of it; [`round_trip`]: round-trip time and time-out; [`pacing`]: gaps between segments.
-//! 4. [`sender`]: handshake, windows, timers, end; [`offered`]: the receiver's window; [`persist`]: probes of a closed one; [`flight`]: what counts
+//! 4. [`sender`]: handshake, windows, timers, end; [`stream`]: what was written; [`offered`]: the receiver's window; [`persist`]: probes of a closed one; [`flight`]: what counts
 //!    when a segment is lost; [`marks`]: reactions to echoed marks; [`settings`]: what can be set.
 //! 5. [`preset`]: senders as the literature has them, ready to use.
 
@@ -39,6 +39,7 @@ pub mod segment;
 pub mod sender;
 pub mod settings;
 pub mod span;
+pub mod stream;
 
 pub use control::{CongestionControl, Control, Cubic, Dctcp, Reno, WindowSettings};
 pub use receiver::Receiver;

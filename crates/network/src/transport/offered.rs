@@ -1,19 +1,6 @@
 //! The receiver's window, as the sender sees it (RFC 9293 §3.8.6).
 
-use super::span::Span;
-
-/// What is written, and what of it may leave.
-#[derive(Clone, Copy, Debug)]
-pub struct Stream {
-    /// First sequence number that was never sent.
-    pub next: u64,
-    /// Sequence number behind the last byte that was written.
-    pub data_end: u64,
-    /// Sequence number behind the last byte and the FIN.
-    pub end: u64,
-    /// Segment size (SMSS), in bytes.
-    pub segment: u64,
-}
+use super::stream::Stream;
 
 /// The window that the receiver offers; it never moves back.
 #[derive(Clone, Copy, Debug)]
@@ -46,11 +33,10 @@ impl Offered {
         true
     }
 
-    /// The next new segment, as far as the window lets it leave (RFC 9293 §3.8.6.2.1).
-    pub fn fits(&self, stream: &Stream) -> Option<Span> {
-        let Stream { next, data_end, .. } = *stream;
-        let data = data_end.min(next + stream.segment);
-        let whole = if data == data_end { stream.end } else { data };
+    /// End of the segment from `next` on, as far as the window lets it leave (RFC 9293 §3.8.6.2.1).
+    pub fn fits(&self, stream: &Stream, next: u64, segment: u64) -> Option<u64> {
+        let data = stream.data_end().min(next + segment);
+        let whole = if data == stream.data_end() { stream.end() } else { data };
         let usable = self.end.saturating_sub(next);
         let end = if whole <= self.end {
             whole
@@ -61,6 +47,6 @@ impl Offered {
         } else {
             next
         };
-        (end > next).then_some(Span { start: next, end })
+        (end > next).then_some(end)
     }
 }

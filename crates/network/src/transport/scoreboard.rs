@@ -153,7 +153,8 @@ impl Scoreboard {
     /// A repeated segment that arrives sooner after it was sent than `least` is not taken for the newest: its original arrived
     /// (RFC 8985 §6.2, step 2).
     pub fn acknowledge(&mut self, ack: u64, blocks: &[Span], least: Option<Nanos>, now: Nanos) -> Delivered {
-        let mut news = News { delivered: Delivered::default(), least, now, oldest: None, is_repeated: false };
+        let (delivered, highest) = (Delivered::default(), self.highest);
+        let mut news = News { delivered, least, now, oldest: None, is_repeated: false, highest };
         if ack > self.acknowledged {
             news.delivered.acked = ack - self.acknowledged;
             self.pop_below(ack, &mut news);
@@ -168,6 +169,7 @@ impl Scoreboard {
                 news.delivered.sacked += self.sacked.insert(gap);
             }
         }
+        self.highest = news.highest;
         if !news.is_repeated {
             news.delivered.round_trip = news.oldest.map(|sent| now.since(sent));
         }
@@ -209,11 +211,8 @@ impl Scoreboard {
         if run.belief == Belief::Lost {
             self.lost -= run.span.len();
         }
-        if run.span.end > self.highest {
-            self.highest = run.span.end;
-        } else if !run.is_repeated {
-            news.delivered.is_reordered = true;
-        }
+        // Blocks come newest first: what counts is the highest byte before this acknowledgement.
+        news.delivered.is_reordered |= run.span.end <= self.highest && !run.is_repeated;
         news.add(&run);
     }
 
@@ -233,7 +232,7 @@ impl Scoreboard {
         self.runs.insert(index + 1, rest);
     }
 
-    /// Takes all that is on its way for lost that `is_lost` says so of, from sequence number `from` up to `to`. Returns the bytes.
+    /// Marks runs in flight as lost if `is_lost` says so, from sequence number `from` up to `to`. Returns their bytes.
     pub fn lose(&mut self, from: u64, to: u64, mut is_lost: impl FnMut(&Run) -> bool) -> u64 {
         let before = self.lost;
         let mut index = self.index(from);
@@ -253,6 +252,16 @@ impl Scoreboard {
         if let Some(first) = self.runs.front().map(|run| run.span) {
             self.lose(first.start, first.end, |_| true);
         }
+    }
+
+    /// Marks the first run as lost, even if a block has reported it: a receiver may take back what it reported (RFC 2018 §8).
+    pub fn doubt_first(&mut self) {
+        let Some(first) = self.runs.front_mut().filter(|first| first.belief != Belief::Lost) else { return };
+        first.belief = Belief::Lost;
+        let span = first.span;
+        self.sacked.remove_below(span.end);
+        self.lost += span.len();
+        self.lost_from = span.start;
     }
 
     /// Cuts what is lost first after one byte, for a probe of the least size.
@@ -302,12 +311,15 @@ struct News {
     oldest: Option<Nanos>,
     /// Whether one of them was sent more than once.
     is_repeated: bool,
+    /// End of the highest byte known to have arrived, with this acknowledgement.
+    highest: u64,
 }
 
 impl News {
     fn add(&mut self, run: &Run) {
         self.delivered.bytes += run.span.len();
         self.is_repeated |= run.is_repeated;
+        self.highest = self.highest.max(run.span.end);
         self.oldest = Some(self.oldest.map_or(run.sent, |oldest| oldest.min(run.sent)));
         let is_original = run.is_repeated && self.least.is_some_and(|least| self.now.since(run.sent) < least);
         let key = |newest: &Newest| (newest.sent, newest.end);

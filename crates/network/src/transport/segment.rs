@@ -2,6 +2,9 @@
 
 use super::span::Span;
 
+/// Sequence number of the first byte of data; the SYN has 0.
+pub const FIRST_BYTE: u64 = 1;
+
 /// Most SACK blocks in a segment: as many as fit beside the timestamp option (RFC 2018 §3).
 pub const MOST_SACK_BLOCKS: usize = 3;
 
@@ -104,6 +107,7 @@ impl Segment {
     #[inline]
     pub fn span(&self) -> Span {
         let taken = u64::from(self.length) + u64::from(self.flags.syn) + u64::from(self.flags.fin);
-        Span { start: self.sequence, end: self.sequence + taken }
+        // Nobody sends so great a number, but anybody may forge one.
+        Span { start: self.sequence, end: self.sequence.saturating_add(taken) }
     }
 }

@@ -5,25 +5,24 @@ use trueplane_units::Nanos;
 use super::control::{Acknowledged, CongestionControl, Echo};
 use super::flight::Flight;
 use super::marks::Marks;
-use super::offered::{Offered, Stream};
+use super::offered::Offered;
 use super::pacing::Pacer;
 use super::persist::Persist;
 use super::recovery::{Heard, LossRecovery, Stage, Verdict};
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
-use super::segment::{Ecn, Flags, Segment};
+use super::segment::{Ecn, FIRST_BYTE, Segment};
 use super::settings::{BadSettings, SenderSettings};
 use super::span::Span;
-
-/// Sequence number of the first byte of data; the SYN has 0.
-const FIRST_BYTE: u64 = 1;
+use super::stream::Stream;
 
 /// Sends a stream of bytes: a loss recovery and a congestion control, put together.
 ///
 /// After [`Sender::write`], [`Sender::close`], [`Sender::on_segment`] and at [`Sender::wakeup`], call [`Sender::poll`] until it gives nothing.
 ///
 /// - State: a run for each segment on its way.
-/// - Cost: O(1) a segment, and that of the loss recovery an acknowledgement.
+/// - Cost: O(1) a segment, and that of the loss recovery an acknowledgement. Where SACK has room and nothing else to send, it looks through all
+///   runs; RACK does so when segments overtake one another.
 /// - Source: RFC 9293 (states, windows, probes), RFC 6298 (timer), RFC 3168 (marks). Departures: bytes are counted and not kept; a window never
 ///   moves back; the other direction carries no data.
 #[derive(Clone, Debug)]
@@ -34,9 +33,7 @@ pub struct Sender<C, R> {
     board: Scoreboard,
     round_trip: RoundTrip,
     pacer: Pacer,
-    /// Sequence number behind the last byte that was written.
-    data_end: u64,
-    is_closed: bool,
+    stream: Stream,
     offered: Offered,
     flight: Flight,
     /// Time at which the retransmission timer expires.
@@ -60,7 +57,9 @@ enum New {
     Segment(u64),
     /// There is something, but the receiver's window does not let it leave.
     Closed,
-    /// There is nothing, or the congestion window does not let it leave.
+    /// There is something, but the congestion window does not let it leave.
+    Full,
+    /// There is nothing.
     Nothing,
 }
 
@@ -69,16 +68,16 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     ///
     /// # Errors
     ///
-    /// As [`SenderSettings::check`].
+    /// As [`SenderSettings::check`] and [`CongestionControl::check`].
     pub fn new(settings: SenderSettings, control: C, recovery: R) -> Result<Self, BadSettings> {
         settings.check()?;
+        control.check(settings.segment)?;
         let start = if settings.handshake { 0 } else { FIRST_BYTE };
         Ok(Self {
             board: Scoreboard::new(start),
             round_trip: RoundTrip::new(settings.timeout),
             pacer: Pacer::new(settings.pacing),
-            data_end: FIRST_BYTE,
-            is_closed: false,
+            stream: Stream::new(settings.fin),
             offered: Offered::new(start, u64::from(settings.first_window)),
             flight: Flight::default(),
             timer: None,
@@ -95,20 +94,19 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         })
     }
 
-    /// Adds bytes to the stream.
+    /// Adds bytes to the stream, up to 2⁶² in all.
     pub fn write(&mut self, bytes: u64) {
-        debug_assert!(!self.is_closed);
-        self.data_end += bytes;
+        self.stream.write(bytes);
     }
 
     /// Ends the stream: a FIN follows the last byte, if it is set to send one.
     pub fn close(&mut self) {
-        self.is_closed = true;
+        self.stream.close();
     }
 
     /// Whether the stream is closed, and all of it is acknowledged.
     pub fn is_done(&self) -> bool {
-        self.is_closed && self.is_open() && self.board.acknowledged() == self.stream_end()
+        self.stream.is_closed() && self.is_open() && self.board.acknowledged() == self.stream.end()
     }
 
     /// Congestion control of the sender.
@@ -138,7 +136,8 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
 
     /// Bytes that were written and are not acknowledged.
     pub fn unacknowledged(&self) -> u64 {
-        self.data_end - self.board.acknowledged().clamp(FIRST_BYTE, self.data_end)
+        let data_end = self.stream.data_end();
+        data_end - self.board.acknowledged().clamp(FIRST_BYTE, data_end)
     }
 
     /// End of the window that the receiver offers, as a sequence number.
@@ -149,11 +148,6 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Whether the handshake is over.
     fn is_open(&self) -> bool {
         self.board.acknowledged() >= FIRST_BYTE
-    }
-
-    /// Sequence number behind the last byte and the FIN.
-    fn stream_end(&self) -> u64 {
-        self.data_end + u64::from(self.is_closed && self.settings.fin)
     }
 
     /// A segment of the receiver arrives.
@@ -177,12 +171,14 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         }
         let opened = self.offer(ack, u64::from(segment.window));
         let (outstanding, in_flight) = (self.board.outstanding(), self.in_flight());
-        let flight = self.judged_flight();
+        let (flight, is_limited) = (self.judged_flight(), self.flight.is_limited(self.board.acknowledged()));
         let blocks = if self.recovery.reads_sack() { segment.sack.as_slice() } else { &[] };
         let delivered = self.board.acknowledge(ack, blocks, self.round_trip.least(), now);
         if let Some(sample) = delivered.round_trip {
             self.round_trip.measure(sample);
         }
+        // RFC 6298 §5.2, §5.3: off if nothing is outstanding, else from now on.
+        let restarted = (self.board.outstanding() > 0).then(|| now.after(self.round_trip.timeout()));
         let was_recovering = self.recovery.episode().stage() == Stage::FastRecovery;
         let is_duplicate = delivered.acked == 0 && outstanding > 0 && !opened && !segment.flags.syn; // RFC 5681 §2
         self.flight.hear(delivered.acked > 0, is_duplicate || delivered.sacked > 0, self.board.next());
@@ -196,6 +192,7 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
                 has_duplicate_block: segment.sack.has_duplicate(ack),
                 round_trip: &self.round_trip,
                 segment: u64::from(self.settings.segment),
+                expiry: if delivered.acked > 0 { restarted } else { self.timer },
             },
         );
         if delivered.acked > 0 {
@@ -209,16 +206,21 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
                 next: self.board.next(),
                 in_flight,
                 smoothed: self.round_trip.smoothed().unwrap_or_default(),
+                is_limited,
                 may_grow: !is_recovering && ack > FIRST_BYTE,
             });
-            // RFC 6298 §5.2, §5.3: off if nothing is outstanding, else from now on.
-            self.timer = (self.board.outstanding() > 0).then(|| now.after(self.round_trip.timeout()));
+            if !verdict.keeps_timer {
+                self.timer = restarted;
+            }
+            if restarted.is_none() {
+                self.flight.end(now);
+            }
         }
         self.obey(verdict, flight, now);
         if segment.flags.ece && !segment.flags.syn {
             self.on_echo(ack, flight, verdict.is_congested, now);
         }
-        if self.board.next() >= self.stream_end() {
+        if self.board.next() >= self.stream.end() {
             self.persist.open(); // the receiver has taken all that there was to probe with
         }
     }
@@ -292,14 +294,11 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
                     return Some(self.send_new(end, now));
                 }
             }
-            New::Closed => {
-                if self.board.outstanding() == 0 {
-                    self.persist.close(&self.round_trip, now);
-                }
-            }
-            New::Nothing => {
-                if let Some(span) = self.recovery.rescue(&self.board).filter(|span| self.has_room(span.len()))
-                {
+            New::Full => self.flight.hold(self.board.next()),
+            New::Closed if self.board.outstanding() == 0 => self.persist.close(&self.round_trip, now),
+            // RFC 6675 §4: rule 3 of NextSeg is for when there is nothing new that the receiver takes.
+            New::Closed | New::Nothing => {
+                if let Some(span) = self.rescue() {
                     return self.pace(now).then(|| self.send_again(span, now));
                 }
             }
@@ -341,8 +340,9 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
 
     /// The retransmission timer has expired (RFC 6298 §5.4 to §5.6).
     fn time_out(&mut self, now: Nanos) {
-        self.timer = None;
         self.round_trip.expire();
+        // RFC 6298 §5.6: it runs on as long as anything is outstanding.
+        self.timer = (self.board.outstanding() > 0).then(|| now.after(self.round_trip.timeout()));
         if self.is_open() {
             let is_first = self.timeouts == 0;
             self.control.on_timeout(self.board.outstanding(), is_first, now);
@@ -352,6 +352,9 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         }
         self.timeouts += 1;
         self.recovery.on_timeout(&mut self.board, &self.round_trip, now);
+        if self.board.lost() == 0 {
+            self.board.doubt_first();
+        }
         self.sends_now = true;
     }
 
@@ -373,10 +376,10 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Probes a closed window with a byte, or with the FIN (RFC 9293 §3.8.6.1); fills one that has waited for more (§3.8.6.2.1).
     fn probe_window(&mut self, now: Nanos) -> Segment {
         let start = self.board.next();
-        debug_assert!(start < self.stream_end());
+        debug_assert!(start < self.stream.end());
         if self.window_end() > start {
             self.persist.open();
-            return self.send_new(self.window_end().min(self.stream_end()), now);
+            return self.send_new(self.window_end().min(self.stream.end()), now);
         }
         self.persist.probe(start + 1, &self.round_trip, now);
         self.last_sent = now;
@@ -392,6 +395,14 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         (self.sends_now || self.has_room(span.len())).then_some(span)
     }
 
+    /// What is sent again though it is not known to be lost.
+    ///
+    /// The search goes through all runs, so it is left out if there is no room.
+    fn rescue(&self) -> Option<Span> {
+        let span = self.has_room(1).then(|| self.recovery.rescue(&self.board))??;
+        self.has_room(span.len()).then_some(span)
+    }
+
     /// Whether the congestion window has room for so many bytes. A segment may always be on its way.
     fn has_room(&self, bytes: u64) -> bool {
         let in_flight = self.in_flight();
@@ -400,22 +411,16 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
 
     /// End of the next new segment, as far as the receiver's window lets it leave.
     fn fits_window(&self) -> Option<u64> {
-        let stream = Stream {
-            next: self.board.next(),
-            data_end: self.data_end,
-            end: self.stream_end(),
-            segment: u64::from(self.settings.segment),
-        };
-        self.offered.fits(&stream).map(|span| span.end)
+        self.offered.fits(&self.stream, self.board.next(), u64::from(self.settings.segment))
     }
 
     fn next_new(&self) -> New {
-        if self.board.next() >= self.stream_end() || self.recovery.probes_with_a_byte() {
+        if self.board.next() >= self.stream.end() || self.recovery.probes_with_a_byte() {
             return New::Nothing;
         }
         match self.fits_window() {
             Some(end) if self.has_room(end - self.board.next()) => New::Segment(end),
-            Some(_) => New::Nothing,
+            Some(_) => New::Full,
             None => New::Closed,
         }
     }
@@ -428,8 +433,13 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
 
     /// The window is small again after a time without a segment (RFC 5681 §4.1).
     fn restart_if_idle(&mut self, now: Nanos) {
-        if self.board.outstanding() == 0 && now.since(self.last_sent) > self.round_trip.timeout() {
+        if self.board.outstanding() > 0 {
+            return;
+        }
+        if now.since(self.last_sent) > self.round_trip.timeout() {
             self.control.on_idle();
+        } else {
+            self.control.on_pause(self.flight.pause(now));
         }
     }
 
@@ -458,31 +468,22 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         if self.timer.is_none() {
             self.timer = Some(now.after(self.round_trip.timeout())); // RFC 6298 §5.1
         }
-        self.recovery.on_sent(&self.board, &self.round_trip, is_new, now);
+        if is_new {
+            self.recovery.on_sent(&self.board, &self.round_trip, self.timer, now);
+        }
         let is_slow_start = self.control.cwnd() < self.control.ssthresh();
         self.pacer.send(span.len(), self.control.cwnd(), is_slow_start, self.round_trip.smoothed(), now);
     }
 
     /// The segment with these sequence numbers.
     fn segment(&mut self, span: Span) -> Segment {
-        let is_syn = span.start < FIRST_BYTE;
-        let wants_ecn = is_syn && self.control.echo() != Echo::Off;
-        let data = Span { start: span.start.max(FIRST_BYTE), end: span.end.min(self.data_end) };
-        let fin = span.end > self.data_end && !span.is_empty();
         self.owes_ack = false;
-        Segment {
-            sequence: span.start,
-            ack: u64::from(self.is_open()),
-            length: data.len() as u32,
-            flags: Flags {
-                syn: is_syn,
-                fin,
-                ack: self.is_open(),
-                // RFC 3168 §6.1.1: a SYN with both asks for ECN.
-                ece: wants_ecn,
-                cwr: wants_ecn,
-            },
-            ..Segment::default()
-        }
+        let mut segment = self.stream.segment(span);
+        segment.flags.ack = self.is_open();
+        segment.ack = u64::from(self.is_open());
+        // RFC 3168 §6.1.1: a SYN with both asks for ECN.
+        let wants_ecn = segment.flags.syn && self.control.echo() != Echo::Off;
+        (segment.flags.ece, segment.flags.cwr) = (wants_ecn, wants_ecn);
+        segment
     }
 }

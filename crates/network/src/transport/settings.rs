@@ -1,5 +1,7 @@
 //! What can be set of a sender and of a receiver.
 
+use std::ops::RangeInclusive;
+
 use thiserror::Error;
 use trueplane_units::Nanos;
 
@@ -18,6 +20,21 @@ pub struct BadSettings {
     pub expected: &'static str,
     /// Value that it was given.
     pub got: u64,
+}
+
+/// Checks that a value lies in a range.
+pub(super) fn check_range(
+    name: &'static str,
+    expected: &'static str,
+    got: u64,
+    range: RangeInclusive<u64>,
+) -> Result<(), BadSettings> {
+    if range.contains(&got) { Ok(()) } else { Err(BadSettings { name, expected, got }) }
+}
+
+/// Checks the size of a segment.
+pub(super) fn check_segment(name: &'static str, segment: u32) -> Result<(), BadSettings> {
+    check_range(name, "1 to 65495 bytes", u64::from(segment), 1..=u64::from(MOST_SEGMENT))
 }
 
 /// Gaps between segments, so that a window is not sent in one burst.
@@ -63,14 +80,14 @@ impl SenderSettings {
     ///
     /// # Errors
     ///
-    /// If a segment has no byte, or more than a packet holds; if the first time-out expires at once.
+    /// If a segment has no byte, or more than a packet holds; if the first time-out expires at once; if a pace is zero.
     pub fn check(&self) -> Result<(), BadSettings> {
-        if self.segment == 0 || self.segment > MOST_SEGMENT {
-            let (name, expected) = ("segment", "1 to 65495 bytes");
-            return Err(BadSettings { name, expected, got: u64::from(self.segment) });
-        }
-        if self.timeout.initial == Nanos(0) {
-            return Err(BadSettings { name: "timeout.initial", expected: "1 ns or more", got: 0 });
+        check_segment("segment", self.segment)?;
+        check_range("timeout.initial", "1 ns or more", self.timeout.initial.0, 1..=u64::MAX)?;
+        for percent in
+            self.pacing.iter().flat_map(|pacing| [pacing.slow_start_percent, pacing.avoidance_percent])
+        {
+            check_range("pacing", "1 percent or more", u64::from(percent), 1..=u64::MAX)?;
         }
         Ok(())
     }

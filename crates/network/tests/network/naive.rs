@@ -37,7 +37,8 @@ fn set_step() -> impl Strategy<Value = SetStep> {
 #[derive(Clone, Debug)]
 enum BoardStep {
     Send(u64),
-    Acknowledge(u64, Vec<(u64, u64)>),
+    /// The bytes that are acknowledged, the blocks, and the least round-trip time so far.
+    Acknowledge(u64, Vec<(u64, u64)>, Option<u64>),
     Lose(u64, u64),
     SendAgain,
 }
@@ -45,7 +46,8 @@ enum BoardStep {
 fn board_step() -> impl Strategy<Value = BoardStep> {
     prop_oneof![
         4 => (1..6_u64).prop_map(BoardStep::Send),
-        3 => (0..8_u64, vec((0..30_u64, 0..6_u64), 0..3)).prop_map(|(ack, blocks)| BoardStep::Acknowledge(ack, blocks)),
+        3 => (0..8_u64, vec((0..30_u64, 0..6_u64), 0..3), prop::option::of(0..20_u64))
+            .prop_map(|(ack, blocks, least)| BoardStep::Acknowledge(ack, blocks, least)),
         2 => (0..30_u64, 0..12_u64).prop_map(|(from, length)| BoardStep::Lose(from, length)),
         3 => Just(BoardStep::SendAgain),
     ]
@@ -93,7 +95,7 @@ proptest! {
     fn the_scoreboard_counts_as_one_of_bytes_does(steps in vec(board_step(), 0..60)) {
         let mut board = Scoreboard::new(0);
         let mut model: Vec<Byte> = Vec::new();
-        let mut una = 0;
+        let (mut una, mut highest) = (0, 0_usize);
         for (now, step) in (0_u64..).zip(steps) {
             match step {
                 BoardStep::Send(length) => {
@@ -101,16 +103,21 @@ proptest! {
                     model.extend(std::iter::repeat_n(byte, length as usize));
                     board.send(model.len() as u64, Nanos(now));
                 }
-                BoardStep::Acknowledge(forward, blocks) => {
+                BoardStep::Acknowledge(forward, blocks, least) => {
                     let ack = (una as u64 + forward).min(model.len() as u64);
                     let blocks: Vec<Span> = blocks.iter().map(|&(from, length)| {
                         Span { start: una as u64 + from, end: una as u64 + from + length }
                     }).collect();
                     let (mut bytes, mut acked, mut newest, mut oldest, mut repeated) = (0, 0, None, None, false);
+                    let (before, mut reordered) = (highest, false);
                     let mut arrive = |byte: &mut Byte, number: usize| {
                         if byte.belief != Belief::Sacked {
                             bytes += 1;
-                            newest = newest.max(Some((byte.sent, number as u64 + 1)));
+                            // What was sent again and comes too soon is the original.
+                            let is_original = byte.is_repeated && least.is_some_and(|least| now - byte.sent < least);
+                            newest = if is_original { newest } else { newest.max(Some((byte.sent, number as u64 + 1))) };
+                            reordered |= number < before && !byte.is_repeated;
+                            highest = highest.max(number + 1);
                             oldest = Some(oldest.map_or(byte.sent, |oldest: u64| oldest.min(byte.sent)));
                             repeated |= byte.is_repeated;
                         }
@@ -128,10 +135,11 @@ proptest! {
                         }
                     }
                     una = ack as usize;
-                    let delivered = board.acknowledge(ack, &blocks, None, Nanos(now));
+                    let delivered = board.acknowledge(ack, &blocks, least.map(Nanos), Nanos(now));
                     prop_assert_eq!([delivered.acked, delivered.sacked, delivered.bytes], [acked, sacked, bytes]);
                     let expected = oldest.filter(|_| !repeated).map(|sent| Nanos(now - sent));
                     prop_assert_eq!(delivered.round_trip, expected);
+                    prop_assert_eq!(delivered.is_reordered, reordered);
                     prop_assert_eq!(delivered.newest.map(|run| (run.sent.0, run.end)), newest);
                 }
                 BoardStep::Lose(from, length) => {
@@ -185,7 +193,7 @@ proptest! {
             let delivered = board.acknowledge(0, &[block], None, Nanos(1));
             let heard = Heard {
                 now: Nanos(1), delivered: &delivered, ack: 0, is_duplicate: true, has_duplicate_block: false,
-                round_trip: &round_trip, segment: SEGMENT,
+                round_trip: &round_trip, segment: SEGMENT, expiry: None,
             };
             sack.on_ack(&mut board, &heard);
         }

@@ -208,3 +208,19 @@ fn the_first_fin_within_the_window_ends_the_stream() {
     let settings = ReceiverSettings { sends_sack: false, ..immediate() };
     run(&mut Receiver::new(settings, Echo::Off), script);
 }
+
+/// A sequence number that nobody can have sent overflows nothing.
+#[test]
+fn forged_sequence_numbers_are_acknowledged_and_dropped() {
+    let script = "
+           0 < 1+1000
+           0 > ack 1001
+           5 < F 18446744073709551615+10
+           6 < F 18446744073709551610+10
+           6 > ack 1001
+           7 = finished 0
+           7 = received 1000
+    ";
+    let settings = ReceiverSettings { sends_sack: false, ..immediate() };
+    run(&mut Receiver::new(settings, Echo::Off), script);
+}

@@ -66,7 +66,7 @@ pub(crate) fn recoveries() -> [(&'static str, Recovery); 4] {
     [
         ("new-reno", NewReno::new().into()),
         ("sack", Sack::new().into()),
-        ("rack-tlp", RackTlp::new(SEGMENT, Nanos(0)).into()),
+        ("rack-tlp", RackTlp::new(Nanos(0)).into()),
         ("timeout-only", TimeoutOnly::new().into()),
     ]
 }

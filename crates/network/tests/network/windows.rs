@@ -23,6 +23,7 @@ fn full(control: &impl CongestionControl, now: Nanos, acknowledged: u64, is_mark
         next: acknowledged + control.cwnd(),
         in_flight: control.cwnd(),
         smoothed: ROUND_TRIP,
+        is_limited: false,
         may_grow: true,
     }
 }
@@ -123,6 +124,27 @@ fn cubic_heads_for_the_window_of_a_round_trip_ahead() {
     let plateau = 1_500_f64.cbrt();
     let expected = 1e3 * (0.4 * (0.04 - plateau).powi(3) + 2_000.0);
     assert!((cubic.cwnd() as f64 - expected).abs() < 2.0, "{}, expected {expected}", cubic.cwnd());
+}
+
+/// RFC 9438 §4.2, §5.8: time in which the window is not used up, or nothing is sent at all, is no time of the cubic.
+#[test]
+fn cubic_leaves_out_the_time_that_the_application_takes() {
+    let begun = || {
+        let mut cubic = Cubic::new(windows(2_000, 2_000));
+        cubic.on_loss(2_000 * SEGMENT, Nanos(0));
+        rounds(&mut cubic, Nanos(0), 50);
+        cubic
+    };
+    let at = |round: u64| Nanos(round * ROUND_TRIP.0);
+    let expected = rounds(&mut begun(), at(50), 50);
+    let mut unused = begun();
+    for round in 50..550 {
+        unused.on_ack(&Acknowledged { in_flight: SEGMENT, ..full(&unused, at(round), 1, false) });
+    }
+    assert_eq!(rounds(&mut unused, at(550), 50), expected, "a window that is not used up");
+    let mut paused = begun();
+    paused.on_pause(at(500));
+    assert_eq!(rounds(&mut paused, at(550), 50), expected, "a pause");
 }
 
 /// RFC 9438 §4.7: a flow that loses before it reached its last window makes room.

@@ -3,6 +3,7 @@
 use trueplane_units::Nanos;
 
 use super::{Acknowledged, CongestionControl, Cubic, Dctcp, Echo, Reno};
+use crate::transport::settings::BadSettings;
 
 /// One of the congestion controls.
 #[derive(Clone, Debug)]
@@ -27,6 +28,10 @@ macro_rules! each {
 }
 
 impl CongestionControl for Control {
+    fn check(&self, segment: u32) -> Result<(), BadSettings> {
+        each!(self, one => one.check(segment))
+    }
+
     #[inline]
     fn cwnd(&self) -> u64 {
         each!(self, one => one.cwnd())
@@ -58,6 +63,10 @@ impl CongestionControl for Control {
 
     fn on_idle(&mut self) {
         each!(self, one => one.on_idle());
+    }
+
+    fn on_pause(&mut self, time: Nanos) {
+        each!(self, one => one.on_pause(time));
     }
 
     fn on_lost_handshake(&mut self) {

@@ -4,6 +4,7 @@ use trueplane_units::Nanos;
 
 use super::window::{Window, WindowSettings};
 use super::{Acknowledged, CongestionControl, Echo};
+use crate::transport::settings::BadSettings;
 
 /// C = 0.4 segments per s³, as a fraction (RFC 9438 §5).
 const C: (u128, u128) = (4, 10);
@@ -35,6 +36,8 @@ pub struct Cubic {
     /// Window at the last reduction (cwnd_prior).
     prior: u64,
     epoch: Option<Epoch>,
+    /// Time of the last acknowledgement.
+    last: Nanos,
 }
 
 /// Congestion avoidance since it began.
@@ -56,7 +59,14 @@ struct Epoch {
 impl Cubic {
     /// The initial window; marks are not echoed.
     pub fn new(settings: WindowSettings) -> Self {
-        Self { window: Window::new(settings), echo: Echo::Off, most: 0, prior: 0, epoch: None }
+        Self {
+            window: Window::new(settings),
+            echo: Echo::Off,
+            most: 0,
+            prior: 0,
+            epoch: None,
+            last: Nanos(0),
+        }
     }
 
     /// The same with marks of queues, each of which counts as a loss.
@@ -104,6 +114,13 @@ impl Cubic {
         self.epoch = Some(epoch);
     }
 
+    /// Leaves out a time in which the window was not used up (RFC 9438 §4.2, §5.8: it must not count).
+    fn skip(&mut self, time: Nanos) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.start = epoch.start.after(time);
+        }
+    }
+
     fn reduce(&mut self) {
         let cwnd = self.window.cwnd();
         self.prior = cwnd;
@@ -141,6 +158,10 @@ fn cube_root(cube: u128) -> u64 {
 }
 
 impl CongestionControl for Cubic {
+    fn check(&self, segment: u32) -> Result<(), BadSettings> {
+        self.window.check(segment)
+    }
+
     #[inline]
     fn cwnd(&self) -> u64 {
         self.window.cwnd()
@@ -155,7 +176,12 @@ impl CongestionControl for Cubic {
     }
 
     fn on_ack(&mut self, ack: &Acknowledged) {
-        if !ack.may_grow || ack.is_marked || !self.window.is_limiting(ack) {
+        let since_last = ack.now.since(std::mem::replace(&mut self.last, ack.now));
+        if !ack.may_grow || ack.is_marked {
+            return;
+        }
+        if !self.window.is_limiting(ack) {
+            self.skip(since_last);
             return;
         }
         if self.window.is_slow_start() {
@@ -187,6 +213,11 @@ impl CongestionControl for Cubic {
     fn on_idle(&mut self) {
         self.window.restart_after_idle();
         self.epoch = None;
+    }
+
+    fn on_pause(&mut self, time: Nanos) {
+        self.skip(time);
+        self.last = self.last.after(time);
     }
 
     fn on_lost_handshake(&mut self) {

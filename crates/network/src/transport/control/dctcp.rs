@@ -4,6 +4,8 @@ use trueplane_units::Nanos;
 
 use super::window::{Window, WindowSettings};
 use super::{Acknowledged, CongestionControl, Echo};
+use crate::transport::segment::FIRST_BYTE;
+use crate::transport::settings::BadSettings;
 
 /// One in the fixed-point numbers of the estimate.
 const ONE: u64 = 1 << 20;
@@ -31,7 +33,7 @@ pub struct Dctcp {
 impl Dctcp {
     /// The initial window; the estimate begins with all bytes marked.
     pub fn new(settings: WindowSettings) -> Self {
-        Self { window: Window::new(settings), alpha: ONE, acked: 0, marked: 0, window_end: 0 } // RFC 8257 §3.3
+        Self { window: Window::new(settings), alpha: ONE, acked: 0, marked: 0, window_end: FIRST_BYTE } // RFC 8257 §3.3
     }
 
     /// Estimated share of marked bytes, in 2⁻²⁰.
@@ -41,6 +43,10 @@ impl Dctcp {
 }
 
 impl CongestionControl for Dctcp {
+    fn check(&self, segment: u32) -> Result<(), BadSettings> {
+        self.window.check(segment)
+    }
+
     #[inline]
     fn cwnd(&self) -> u64 {
         self.window.cwnd()
@@ -55,6 +61,9 @@ impl CongestionControl for Dctcp {
     }
 
     fn on_ack(&mut self, ack: &Acknowledged) {
+        if ack.acknowledged <= FIRST_BYTE {
+            return; // a SYN is no data that could have been marked
+        }
         self.acked += ack.bytes;
         if ack.is_marked {
             self.marked += ack.bytes;

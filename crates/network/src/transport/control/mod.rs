@@ -17,6 +17,8 @@ pub mod window;
 
 use trueplane_units::Nanos;
 
+use super::settings::BadSettings;
+
 pub use any::Control;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;
@@ -52,6 +54,8 @@ pub struct Acknowledged {
     pub in_flight: u64,
     /// Smoothed round-trip time; zero before the first measurement.
     pub smoothed: Nanos,
+    /// Whether the window held a segment back since what it acknowledges was sent.
+    pub is_limited: bool,
     /// Whether the window may grow: fast recovery is not under way.
     pub may_grow: bool,
 }
@@ -60,6 +64,15 @@ pub struct Acknowledged {
 ///
 /// All windows are in bytes.
 pub trait CongestionControl {
+    /// Checks that its settings make sense for a sender of segments of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// If they do not.
+    fn check(&self, _segment: u32) -> Result<(), BadSettings> {
+        Ok(())
+    }
+
     /// Congestion window (cwnd).
     fn cwnd(&self) -> u64;
 
@@ -85,6 +98,9 @@ pub trait CongestionControl {
 
     /// Nothing was sent for longer than the time-out.
     fn on_idle(&mut self);
+
+    /// Nothing was outstanding for so long, which is no more than the time-out.
+    fn on_pause(&mut self, _time: Nanos) {}
 
     /// The SYN had to be sent again.
     fn on_lost_handshake(&mut self);

@@ -4,6 +4,7 @@ use trueplane_units::Nanos;
 
 use super::window::{Window, WindowSettings};
 use super::{Acknowledged, CongestionControl, Echo};
+use crate::transport::settings::BadSettings;
 
 /// Reno: half of the flight after a loss, a segment more each round trip.
 ///
@@ -31,6 +32,10 @@ impl Reno {
 }
 
 impl CongestionControl for Reno {
+    fn check(&self, segment: u32) -> Result<(), BadSettings> {
+        self.window.check(segment)
+    }
+
     #[inline]
     fn cwnd(&self) -> u64 {
         self.window.cwnd()

@@ -1,6 +1,13 @@
 //! The window that all congestion controls share: its limits, slow start, and the additive increase.
 
 use super::Acknowledged;
+use crate::transport::settings::{BadSettings, check_range, check_segment};
+
+/// Greatest window of all, in bytes: four times what a header can tell (RFC 7323 §2.3), so that products of windows fit into 64 bits.
+const MOST_WINDOW: u64 = 1 << 32;
+
+/// Most segments in a setting.
+const MOST_SEGMENTS: u64 = 1 << 16;
 
 /// Sizes of a congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +38,23 @@ impl WindowSettings {
             most: 1 << 30,      // RFC 7323 §2.3: the greatest window
         }
     }
+
+    /// Checks that the values make sense.
+    ///
+    /// # Errors
+    ///
+    /// If a segment has no byte, or more than a packet holds; if a window has no segment; if the greatest is beyond 2³² bytes.
+    pub fn check(&self) -> Result<(), BadSettings> {
+        let segments =
+            |name, count: u32| check_range(name, "1 to 65536 segments", u64::from(count), 1..=MOST_SEGMENTS);
+        check_segment("window.segment", self.segment)?;
+        segments("window.initial", self.initial)?;
+        segments("window.threshold", self.threshold.unwrap_or(1))?;
+        segments("window.loss", self.loss)?;
+        segments("window.least_threshold", self.least_threshold)?;
+        let expected = "a segment to 2^32 bytes";
+        check_range("window.most", expected, self.most, u64::from(self.segment)..=MOST_WINDOW)
+    }
 }
 
 /// A congestion window and its threshold, in bytes.
@@ -45,6 +69,8 @@ pub struct Window {
 
 impl Window {
     /// The initial window.
+    ///
+    /// Settings without sense are refused by [`WindowSettings::check`] when a sender is put together.
     pub fn new(settings: WindowSettings) -> Self {
         let segments = |count: u32| u64::from(settings.segment) * u64::from(count);
         Self {
@@ -53,6 +79,17 @@ impl Window {
             ssthresh: settings.threshold.map_or(settings.most, segments),
             counted: 0,
         }
+    }
+
+    /// Checks the settings, for a sender of segments of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// As [`WindowSettings::check`], and if the sender's segments have another size.
+    pub fn check(&self, segment: u32) -> Result<(), BadSettings> {
+        self.settings.check()?;
+        let (expected, size) = ("the segment size of the sender", u64::from(segment));
+        check_range("window.segment", expected, u64::from(self.settings.segment), size..=size)
     }
 
     /// Congestion window (cwnd).
@@ -81,10 +118,13 @@ impl Window {
 
     /// Whether the window held the sender back, so that it may grow.
     ///
-    /// In slow start it may do so when half of it was used, as it doubles in a round trip.
+    /// In slow start it may do so when half of it was used, as it doubles in a round trip. What is on its way at one instant is not enough to
+    /// tell: with gaps between segments the window may be used up and have room all the same.
     #[inline]
     pub fn is_limiting(&self, ack: &Acknowledged) -> bool {
-        if self.is_slow_start() {
+        if ack.is_limited {
+            true
+        } else if self.is_slow_start() {
             2 * ack.in_flight >= self.cwnd
         } else {
             ack.in_flight + self.segment() > self.cwnd

@@ -53,8 +53,8 @@ impl LossRecovery for Recovery {
         each!(self, one => one.on_timeout(board, round_trip, now));
     }
 
-    fn on_sent(&mut self, board: &Scoreboard, round_trip: &RoundTrip, is_new: bool, now: Nanos) {
-        each!(self, one => one.on_sent(board, round_trip, is_new, now));
+    fn on_sent(&mut self, board: &Scoreboard, round_trip: &RoundTrip, expiry: Option<Nanos>, now: Nanos) {
+        each!(self, one => one.on_sent(board, round_trip, expiry, now));
     }
 
     fn timer(&self) -> Option<Nanos> {

@@ -47,6 +47,8 @@ pub struct Heard<'a> {
     pub round_trip: &'a RoundTrip,
     /// Segment size (SMSS), in bytes.
     pub segment: u64,
+    /// Time at which the retransmission timer expires, if this acknowledgement starts it anew as usual.
+    pub expiry: Option<Nanos>,
 }
 
 /// What follows from what loss recovery has learnt.
@@ -60,6 +62,8 @@ pub struct Verdict {
     pub limit: Option<u64>,
     /// A probe of the tail is due (RFC 8985 §7.3).
     pub probes_tail: bool,
+    /// The retransmission timer runs on, though new bytes are acknowledged.
+    pub keeps_timer: bool,
 }
 
 /// Finds what is lost.
@@ -81,8 +85,9 @@ pub trait LossRecovery {
     /// The retransmission timer expired.
     fn on_timeout(&mut self, board: &mut Scoreboard, round_trip: &RoundTrip, now: Nanos);
 
-    /// A segment was sent; `is_new`: for the first time.
-    fn on_sent(&mut self, _board: &Scoreboard, _round_trip: &RoundTrip, _is_new: bool, _now: Nanos) {}
+    /// A new segment was sent; the retransmission timer expires at `expiry`.
+    fn on_sent(&mut self, _board: &Scoreboard, _round_trip: &RoundTrip, _expiry: Option<Nanos>, _now: Nanos) {
+    }
 
     /// Time at which its own timer expires.
     fn timer(&self) -> Option<Nanos> {

@@ -24,7 +24,11 @@ pub struct NewReno {
     episode: Episode,
     duplicates: u32,
     /// Bytes that have left the network, by the count of duplicates; what RFC 5681 §3.2 adds to cwnd.
-    left: u64,
+    ///
+    /// It is negative after a partial acknowledgement of more than that: RFC 6582 takes all of it from cwnd.
+    left: i64,
+    /// A partial acknowledgement came in this recovery.
+    is_partial: bool,
 }
 
 impl NewReno {
@@ -32,6 +36,11 @@ impl NewReno {
     pub fn new() -> Self {
         Self::default()
     }
+}
+
+/// Bytes as a number that may be subtracted; streams are shorter than 2⁶³.
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 impl LossRecovery for NewReno {
@@ -46,12 +55,13 @@ impl LossRecovery for NewReno {
     fn in_flight(&self, board: &Scoreboard) -> u64 {
         match self.episode.stage() {
             Stage::AfterTimeout => board.pipe(),
-            Stage::Open | Stage::FastRecovery => board.outstanding().saturating_sub(self.left),
+            Stage::Open | Stage::FastRecovery => board.outstanding().saturating_add_signed(-self.left),
         }
     }
 
     fn on_ack(&mut self, board: &mut Scoreboard, heard: &Heard<'_>) -> Verdict {
         let mut verdict = Verdict::default();
+        let segment = signed(heard.segment);
         if heard.delivered.acked > 0 {
             self.duplicates = 0;
             if self.episode.acknowledge(heard.ack) == Some(Stage::FastRecovery) {
@@ -61,12 +71,14 @@ impl LossRecovery for NewReno {
             match self.episode.stage() {
                 Stage::FastRecovery => {
                     // RFC 6582 §3.2 (3), partial acknowledgement: deflate by what is acknowledged, add back a segment.
-                    self.left = self.left.saturating_sub(heard.delivered.acked);
+                    self.left -= signed(heard.delivered.acked);
                     if heard.delivered.acked >= heard.segment {
-                        self.left += heard.segment;
+                        self.left += segment;
                     }
                     board.lose_first();
                     verdict.sends_now = true;
+                    // RFC 6582 §3.2 (3): the first one alone starts the timer anew.
+                    verdict.keeps_timer = std::mem::replace(&mut self.is_partial, true);
                 }
                 Stage::Open | Stage::AfterTimeout => self.left = 0,
             }
@@ -74,15 +86,16 @@ impl LossRecovery for NewReno {
             self.duplicates += 1;
             match self.episode.stage() {
                 // RFC 5681 §3.2 (4): a segment for each more.
-                Stage::FastRecovery => self.left += heard.segment,
+                Stage::FastRecovery => self.left += segment,
                 Stage::Open => {
                     // RFC 6582 §3.2 (2): what is acknowledged must be more than was sent when the last recovery began.
                     let counts = heard.ack > self.episode.end();
                     // RFC 3042 §2: one new segment for each of the first two; RFC 5681 §3.2 (3): three of them for the third.
                     let most = if counts { DUPLICATES } else { LIMITED_TRANSMIT };
-                    self.left = u64::from(self.duplicates.min(most)) * heard.segment;
+                    self.left = i64::from(self.duplicates.min(most)) * segment;
                     if counts && self.duplicates == DUPLICATES {
                         self.episode.begin(Stage::FastRecovery, board.next());
+                        self.is_partial = false;
                         board.lose_first();
                         (verdict.is_congested, verdict.sends_now) = (true, true);
                     }

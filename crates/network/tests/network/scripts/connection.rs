@@ -3,11 +3,11 @@
 use trueplane_network::Nanos;
 use trueplane_network::transport::settings::Pacing;
 use trueplane_network::transport::{
-    Flags, NewReno, RackTlp, Recovery, Reno, Sack, Segment, Sender, SenderSettings, TimeoutOnly,
-    TimeoutSettings,
+    Control, Cubic, Dctcp, Flags, NewReno, RackTlp, Recovery, Reno, Sack, Segment, Sender, SenderSettings,
+    TimeoutOnly, TimeoutSettings, WindowSettings,
 };
 
-use super::{SEGMENT, sender, standard, windows};
+use super::{sender, standard, windows};
 use crate::script::run;
 
 /// RFC 9293 §3.5, RFC 5681 §3.1: a handshake, and two segments for each that is acknowledged.
@@ -193,12 +193,8 @@ fn a_segment_does_not_wait_for_its_fin() {
 fn a_round_trip_without_time_is_no_endless_loop() {
     let timeout = TimeoutSettings { least: Nanos(0), granularity: Nanos(0), ..TimeoutSettings::STANDARD };
     let settings = SenderSettings { timeout, handshake: false, ..standard() };
-    let recoveries: [Recovery; 4] = [
-        NewReno::new().into(),
-        Sack::new().into(),
-        RackTlp::new(SEGMENT, Nanos(0)).into(),
-        TimeoutOnly::new().into(),
-    ];
+    let recoveries: [Recovery; 4] =
+        [NewReno::new().into(), Sack::new().into(), RackTlp::new(Nanos(0)).into(), TimeoutOnly::new().into()];
     for recovery in recoveries {
         let mut sender = Sender::new(settings, Reno::new(windows(2)), recovery).unwrap();
         sender.write(9_000);
@@ -292,6 +288,42 @@ fn pacing_spreads_a_window_over_the_round_trip() {
     run(&mut Sender::new(settings, Reno::new(windows(4)), NewReno::new()).unwrap(), script);
 }
 
+/// A window that held a segment back was used, also if gaps leave room in it when the acknowledgement comes.
+#[test]
+fn paced_windows_grow_when_they_were_used() {
+    let pacing = Some(Pacing { slow_start_percent: 200, avoidance_percent: 120 });
+    let settings = SenderSettings { pacing, ..standard() };
+    let windows = WindowSettings { threshold: Some(4), ..windows(4) };
+    let script = "
+            0 write 20000
+            0 > S 0+0
+          100 < S ack 1
+          100 > 1+1000
+          120 > 1001+1000
+          141 > 2001+1000
+          162 > 3001+1000        # the window is full
+          200 < ack 2001
+          200 > 4001+1000
+          210 < ack 4001         # three are on their way: the fourth waits for its turn
+          210 = cwnd 5000
+    ";
+    run(&mut Sender::new(settings, Reno::new(windows), NewReno::new()).unwrap(), script);
+}
+
+/// A stream longer than 2⁶² bytes is cut there, and nothing overflows.
+#[test]
+fn streams_may_be_as_long_as_numbers() {
+    let mut sender = sender(Reno::new(windows(4)), NewReno::new());
+    sender.write(u64::MAX);
+    sender.write(u64::MAX);
+    sender.close();
+    assert_eq!(sender.unacknowledged(), (1 << 62) - 1);
+    run(
+        &mut sender,
+        "0 pass\n0 > S 0+0\n1 < S ack 1\n1 > 1+1000\n1 > 1001+1000\n1 > 2001+1000\n1 > 3001+1000\n",
+    );
+}
+
 #[test]
 fn settings_without_sense_are_refused() {
     for segment in [0, 65_496] {
@@ -303,4 +335,39 @@ fn settings_without_sense_are_refused() {
     let settings = SenderSettings { timeout, ..standard() };
     let error = Sender::new(settings, Reno::new(windows(1)), NewReno::new()).unwrap_err();
     assert_eq!(error.to_string(), "timeout.initial: expected 1 ns or more, got 0");
+    let pacing = Some(Pacing { slow_start_percent: 200, avoidance_percent: 0 });
+    let settings = SenderSettings { pacing, ..standard() };
+    let error = Sender::new(settings, Reno::new(windows(1)), NewReno::new()).unwrap_err();
+    assert_eq!(error.to_string(), "pacing: expected 1 percent or more, got 0");
+}
+
+#[test]
+fn windows_without_sense_are_refused() {
+    let cases = [
+        (WindowSettings { segment: 0, ..windows(1) }, "window.segment: expected 1 to 65495 bytes, got 0"),
+        (
+            WindowSettings { segment: 999, ..windows(1) },
+            "window.segment: expected the segment size of the sender, got 999",
+        ),
+        (windows(0), "window.initial: expected 1 to 65536 segments, got 0"),
+        (
+            WindowSettings { threshold: Some(0), ..windows(1) },
+            "window.threshold: expected 1 to 65536 segments, got 0",
+        ),
+        (
+            WindowSettings { most: u64::MAX, ..windows(1) },
+            "window.most: expected a segment to 2^32 bytes, got 18446744073709551615",
+        ),
+        (
+            WindowSettings { most: 999, ..windows(1) },
+            "window.most: expected a segment to 2^32 bytes, got 999",
+        ),
+    ];
+    for (windows, expected) in cases {
+        let controls: [Control; 3] =
+            [Reno::new(windows).into(), Cubic::new(windows).into(), Dctcp::new(windows).into()];
+        for control in controls {
+            assert_eq!(Sender::new(standard(), control, NewReno::new()).unwrap_err().to_string(), expected);
+        }
+    }
 }

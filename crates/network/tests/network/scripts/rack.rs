@@ -1,9 +1,9 @@
 //! RACK-TLP.
 
 use trueplane_network::Nanos;
-use trueplane_network::transport::{RackTlp, Reno};
+use trueplane_network::transport::{RackTlp, Reno, Sender, SenderSettings, TimeoutSettings};
 
-use super::{SEGMENT, sender, windows};
+use super::{sender, standard, windows};
 use crate::script::run;
 
 /// RFC 8985 §6.2: without reordering a segment is lost once three have passed it; else after a quarter of the round trip.
@@ -23,7 +23,7 @@ fn rack_waits_for_a_quarter_of_the_round_trip() {
         225 = ssthresh 2000      # half of four: limited transmit does not count (RFC 5681 §3.2 (2))
         300 < ack 2001
     ";
-    run(&mut sender(Reno::new(windows(4)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(4)), RackTlp::new(Nanos(0))), script);
 }
 
 /// A segment that arrives within the reordering window is not sent again.
@@ -43,7 +43,7 @@ fn rack_forgives_reordering() {
         221 = cwnd 5000
         900 pass
     ";
-    run(&mut sender(Reno::new(windows(4)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(4)), RackTlp::new(Nanos(0))), script);
 }
 
 /// RFC 8985 §6.2: a repeated segment that is lost again is found by what was sent after it.
@@ -71,7 +71,7 @@ fn rack_finds_a_loss_of_the_repetition() {
         301 = cwnd 3000          # one recovery, one reduction
         401 < ack 9001
     ";
-    run(&mut sender(Reno::new(windows(6)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(6)), RackTlp::new(Nanos(0))), script);
 }
 
 /// RFC 8985 §6.2: what was sent before a repetition that arrived is lost, whatever its sequence number.
@@ -92,7 +92,7 @@ fn rack_goes_by_the_time_of_sending() {
         325 > 3001+1000
         425 < ack 4001
     ";
-    run(&mut sender(Reno::new(windows(4)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(4)), RackTlp::new(Nanos(0))), script);
 }
 
 /// RFC 8985 §6.2, step 4: a repetition that was not needed lets the reordering window grow by another quarter.
@@ -118,7 +118,7 @@ fn rack_waits_longer_after_a_needless_repetition() {
         550 > 4001+1000          # half of the round trip, no longer a quarter
         650 < ack 6001
     ";
-    run(&mut sender(Reno::new(windows(2)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(2)), RackTlp::new(Nanos(0))), script);
 }
 
 /// RFC 8985 §7.4.2: a loss that the probe has repaired is a loss.
@@ -148,7 +148,7 @@ fn what_a_probe_repairs_reduces_the_window() {
         510 < ack 7001           # no duplicate was reported: it was the probe
         510 = cwnd 2500
     ";
-    run(&mut sender(Reno::new(windows(6)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(6)), RackTlp::new(Nanos(0))), script);
 }
 
 /// RFC 8985 §7: the tail is probed after two round trips, and its loss found by the answer.
@@ -168,7 +168,7 @@ fn tails_are_probed_after_two_round_trips() {
         500 = ssthresh 2000
         600 < ack 3001
     ";
-    run(&mut sender(Reno::new(windows(3)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(3)), RackTlp::new(Nanos(0))), script);
 }
 
 /// RFC 8985 §7.3: the retransmission timer starts anew with a probe.
@@ -185,7 +185,7 @@ fn a_probe_that_is_lost_too_is_repeated_after_a_timeout() {
         1000400 > 1001+1000
         1000500 < ack 2001
     ";
-    run(&mut sender(Reno::new(windows(2)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(2)), RackTlp::new(Nanos(0))), script);
 }
 
 /// RFC 8985 §7.3: a probe is new data if there is some, and one segment may go beyond the window.
@@ -204,5 +204,137 @@ fn probes_are_new_data_if_there_is_some() {
          400 > 1+1000            # both have had their time
          400 > 1001+1000
     ";
-    run(&mut sender(Reno::new(windows(2)), RackTlp::new(SEGMENT, Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(2)), RackTlp::new(Nanos(0))), script);
+}
+
+/// RFC 8985 §6.2, step 3: blocks come newest first; two that an acknowledgement reports at once are no reordering.
+#[test]
+fn a_lost_acknowledgement_is_no_reordering() {
+    let script = "
+           0 write 30000
+           0 > S 0+0
+         100 < S ack 1
+         100 > 1+1000            # 1 and 2001 are lost, and the acknowledgement of 1001
+         100 > 1001+1000
+         100 > 2001+1000
+         100 > 3001+1000
+         100 > 4001+1000
+         100 > 5001+1000
+         200 < ack 1 sack 3001-4001 1001-2001
+         200 > 6001+1000
+         200 > 7001+1000
+         201 < ack 1 sack 3001-5001 1001-2001
+         201 > 1+1000            # three have passed it: no wait
+         201 = cwnd 3000
+    ";
+    run(&mut sender(Reno::new(windows(6)), RackTlp::new(Nanos(0))), script);
+}
+
+/// RFC 8985 §6.2, step 4: three segments pass a lost one, however small they are.
+#[test]
+fn rack_counts_segments_and_no_bytes() {
+    let script = "
+           0 write 100
+           0 > S 0+0
+         100 < S ack 1
+         100 > 1+100
+         101 write 100
+         101 > 101+100
+         102 write 100
+         102 > 201+100
+         103 write 100
+         103 > 301+100
+         201 < ack 1 sack 101-201
+         202 < ack 1 sack 101-301
+         203 < ack 1 sack 101-401
+         203 > 1+100
+    ";
+    run(&mut sender(Reno::new(windows(6)), RackTlp::new(Nanos(0))), script);
+}
+
+/// RFC 8985 §7.2: the probe comes no later than the time-out of what was sent before.
+#[test]
+fn a_probe_takes_the_place_of_an_earlier_timeout() {
+    let script = "
+           0 write 1000
+           0 > S 0+0
+         100 < S ack 1
+         100 = rto 300
+         100 > 1+1000
+         290 write 1000
+         290 > 1001+1000         # two round trips from now would be 490
+         400 > 1001+1000         # the time-out of the first
+         400 = cwnd 4000
+         500 < ack 1 sack 1001-2001
+         500 > 1+1000
+         500 = ssthresh 2000
+    ";
+    let timeout = TimeoutSettings { least: Nanos(0), granularity: Nanos(0), ..TimeoutSettings::STANDARD };
+    let settings = SenderSettings { timeout, ..standard() };
+    run(&mut Sender::new(settings, Reno::new(windows(4)), RackTlp::new(Nanos(0))).unwrap(), script);
+}
+
+/// RFC 8985 §6.2, step 4: sixteen recoveries bring back the first reordering window, those by the timer among them.
+#[test]
+fn sixteen_recoveries_end_the_longer_wait() {
+    for (recoveries, wait) in [(15, 50), (16, 25)] {
+        let mut sender = sender(Reno::new(windows(2)), RackTlp::new(Nanos(0)));
+        run(
+            &mut sender,
+            "
+               0 write 4000
+               0 > S 0+0
+             100 < S ack 1
+             100 > 1+1000
+             100 > 1001+1000
+             200 < ack 1 sack 1001-2001
+             200 > 2001+1000
+             225 > 1+1000        # the first recovery
+             230 < ack 2001      # the original was late: the recovery has come too early
+             230 > 3001+1000
+             300 < ack 3001
+             325 < ack 3001 sack 1-1001
+             330 < ack 4001
+        ",
+        );
+        let (mut now, mut next) = (1_000, 4_001);
+        for _ in 0..recoveries {
+            let script = format!(
+                "
+                {now} write 1000
+                {now} > {next}+1000
+                {acked} < ack {second}
+                {acked} write 1000
+                {acked} > {second}+1000
+                {probed} > {second}+1000
+                {expired} > {second}+1000
+                {repaired} < ack {third}
+            ",
+                acked = now + 100,
+                probed = now + 300,
+                expired = now + 1_000_300,
+                repaired = now + 1_000_400,
+                second = next + 1_000,
+                third = next + 2_000,
+            );
+            run(&mut sender, &script);
+            (now, next) = (now + 1_001_000, next + 2_000);
+        }
+        let script = format!(
+            "
+            {now} write 1000
+            {now} > {next}+1000
+            {one} write 1000
+            {one} > {second}+1000
+            {sacked} < ack {next} sack {second}-{third}
+            {lost} > {next}+1000
+        ",
+            one = now + 1,
+            sacked = now + 101,
+            lost = now + 100 + wait,
+            second = next + 1_000,
+            third = next + 2_000,
+        );
+        run(&mut sender, &script);
+    }
 }

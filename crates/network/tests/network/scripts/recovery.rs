@@ -1,6 +1,9 @@
 //! NewReno, SACK and pFabric's recovery.
 
-use trueplane_network::transport::{NewReno, Reno, Sack, Sender, SenderSettings, preset};
+use trueplane_network::Nanos;
+use trueplane_network::transport::{
+    NewReno, RackTlp, Reno, Sack, Sender, SenderSettings, TimeoutOnly, preset,
+};
 
 use super::{sender, windows};
 use crate::script::run;
@@ -179,6 +182,31 @@ fn sack_fills_all_gaps_by_the_pipe() {
     run(&mut sender(Reno::new(windows(8)), Sack::new()), script);
 }
 
+/// RFC 6675 §4, rule 3 of NextSeg: what may be lost is sent again where the receiver's window holds back what is new.
+#[test]
+fn sack_rescues_where_the_window_is_closed() {
+    let script = "
+          0 write 9000
+          0 > S 0+0
+        100 < S ack 1 win 6000
+        100 > 1+1000             # lost
+        100 > 1001+1000
+        100 > 2001+1000          # perhaps lost
+        100 > 3001+1000
+        100 > 4001+1000          # perhaps lost
+        100 > 5001+1000
+        200 < ack 1 win 6000 sack 1001-2001
+        201 < ack 1 win 6000 sack 3001-4001 1001-2001
+        202 < ack 1 win 6000 sack 5001-6001 3001-4001 1001-2001
+        202 > 1+1000
+        202 = cwnd 3000
+        300 < ack 2001 win 4000 sack 5001-6001 3001-4001
+        300 > 2001+1000
+        300 > 4001+1000
+    ";
+    run(&mut sender(Reno::new(windows(6)), Sack::new()), script);
+}
+
 /// RFC 6675 §5 (1): three duplicates count, too, if segments are small; what was sent again for them is not lost by the same blocks.
 #[test]
 fn sack_counts_duplicates_of_small_segments() {
@@ -231,4 +259,82 @@ fn pfabric_probes_after_five_timeouts() {
           600 > 2+1379
     ";
     run(&mut Sender::new(settings, control, recovery).unwrap(), script);
+}
+
+/// RFC 6582 §3.2 (3): the first partial acknowledgement starts the timer anew, and no later one.
+#[test]
+fn the_second_partial_acknowledgement_keeps_the_timer() {
+    let script = "
+              0 write 30000
+              0 > S 0+0
+            100 < S ack 1
+            100 > 1+1000            # 1, 2001 and 4001 are lost
+            100 > 1001+1000
+            100 > 2001+1000
+            100 > 3001+1000
+            100 > 4001+1000
+            100 > 5001+1000
+            100 > 6001+1000
+            100 > 7001+1000
+            200 < ack 1
+            200 > 8001+1000
+            201 < ack 1
+            201 > 9001+1000
+            202 < ack 1
+            202 > 1+1000
+         500000 < ack 2001
+         500000 > 2001+1000
+         900000 < ack 4001
+         900000 > 4001+1000
+        1500000 > 4001+1000         # a time-out after the first, not after the second
+        1500000 = cwnd 1000
+    ";
+    run(&mut sender(Reno::new(windows(8)), NewReno::new()), script);
+}
+
+/// RFC 6582 §3.2 (3): a partial acknowledgement deflates the window by all that it acknowledges, also below the threshold.
+#[test]
+fn partial_acknowledgements_deflate_by_all_of_it() {
+    let mut sender = sender(Reno::new(windows(20)), NewReno::new());
+    let sends: String = (0..20).map(|index| format!("100 > {}+1000\n", index * 1_000 + 1)).collect();
+    run(&mut sender, &format!("0 write 90000\n0 > S 0+0\n100 < S ack 1\n{sends}"));
+    let script = "
+        200 < ack 1              # most duplicates are lost
+        200 > 20001+1000
+        201 < ack 1
+        201 > 21001+1000
+        202 < ack 1
+        202 > 1+1000
+        202 = cwnd 10000
+        300 < ack 12001          # 10 + 3 − 12 + 1 = 2, and 10 are outstanding
+        300 > 12001+1000
+        300 = flight 18000
+        301 < ack 12001
+        301 = flight 17000
+        400 < ack 22001
+        400 = cwnd 2000
+        400 > 22001+1000
+        400 > 23001+1000
+    ";
+    run(&mut sender, script);
+}
+
+/// RFC 2018 §8: what a block has reported may be taken back; a time-out sends it again.
+#[test]
+fn a_timeout_doubts_what_was_reported() {
+    let script = "
+              0 write 3000
+              0 > S 0+0
+            100 < S ack 1
+            100 > 1+1000
+            100 > 1001+1000
+            100 > 2001+1000
+            200 < ack 1 sack 1-3001
+        1000100 > 1+1000
+        3000100 > 1+1000
+        3000200 < ack 3001
+    ";
+    run(&mut sender(Reno::new(windows(4)), Sack::new()), script);
+    run(&mut sender(Reno::new(windows(4)), RackTlp::new(Nanos(0))), script);
+    run(&mut sender(Reno::new(windows(4)), TimeoutOnly::new()), script);
 }
