@@ -188,6 +188,28 @@ fn a_closed_window_is_probed_until_it_opens() {
     }
 }
 
+/// The stream fills the window, and nothing is read for long: the FIN goes into it as a probe, and nothing follows.
+#[test]
+fn a_fin_may_meet_a_full_window() {
+    for kind in senders::all() {
+        for bytes in [2_760, 2_999, 3_000] {
+            let settings =
+                ReceiverSettings { reads_at_once: false, ..ReceiverSettings::immediate(bytes, 1_000) };
+            let reads =
+                Some(Reads { first: Nanos::from_secs(9), every: Nanos::from_millis(1), bytes: 1_000 });
+            let receiver = Receiver::new(settings, kind.echo());
+            let report = carry(
+                &kind.name,
+                kind.sender(),
+                receiver,
+                u64::from(bytes),
+                Path { reads, ..Path::default() },
+            );
+            assert_eq!(report.repeated, 0, "{}: {bytes}", kind.name);
+        }
+    }
+}
+
 /// The acknowledgement that opens the window is lost: a probe finds out.
 #[test]
 fn a_lost_window_update_does_not_stall() {
@@ -219,6 +241,7 @@ fn a_spurious_timeout_ends() {
         };
         let report = run(&kind, Path { forth: Box::new(forth), ..Path::default() });
         assert!(report.repeated > 0, "{}: it timed out", kind.name);
+        assert!(report.repeated as u64 <= SEGMENTS, "{}: {} repeated", kind.name, report.repeated);
     }
 }
 

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use trueplane_network::Nanos;
+use trueplane_network::transport::recovery::Stage;
 use trueplane_network::transport::scoreboard::Belief;
+use trueplane_network::transport::span::SpanSet;
 use trueplane_network::transport::{CongestionControl, Ecn, LossRecovery, Receiver, Segment};
 
 use crate::senders::AnySender;
@@ -78,7 +80,7 @@ enum Event {
 
 const MOST_EVENTS: usize = 400_000;
 
-/// Sends `bytes` from one end to the other.
+/// Sends `bytes` from one end to the other, and lets all timers run out.
 pub(crate) fn carry(
     name: &str,
     mut sender: AnySender,
@@ -99,19 +101,15 @@ pub(crate) fn carry(
     sender.write(bytes);
     sender.close();
     at(&mut events, Nanos(0), Event::Wake);
+    let mut books = Books::new(&sender);
+    let mut done = None;
     let mut is_reading = path.reads.is_some();
     if let Some(reads) = path.reads {
         at(&mut events, reads.first, Event::Read);
     }
     for count in 0.. {
         assert!(count < MOST_EVENTS, "{name}: it does not end");
-        if sender.is_done() {
-            break;
-        }
-        let Some(Reverse((now, _, event))) = events.pop() else {
-            panic!("{name}: nothing will happen any more")
-        };
-        report.finished = now;
+        let Some(Reverse((now, _, event))) = events.pop() else { break };
         match event {
             Event::Data(index) => {
                 let segment = report.sent[index].1;
@@ -122,7 +120,10 @@ pub(crate) fn carry(
                     at(&mut events, now.after(reads.every), Event::Read);
                 }
             }
-            Event::Ack(index) => sender.on_segment(&report.acks[index].1, now),
+            Event::Ack(index) => {
+                books.hear(&sender, &report.acks[index].1);
+                sender.on_segment(&report.acks[index].1, now);
+            }
             Event::Wake => _ = wakeups.remove(&now),
             Event::Read => {
                 let reads = path.reads.unwrap();
@@ -134,10 +135,16 @@ pub(crate) fn carry(
                 }
             }
         }
+        let mut repetitions = 0;
         loop {
             let before = State::of(&sender, now);
             let Some(mut segment) = sender.poll(now) else { break };
+            // What has arrived twice may ask for an acknowledgement twice.
+            assert!(done.is_none() || segment.span().is_empty(), "{name}: it is done, and sends {segment:?}");
             before.check(name, &sender, &segment);
+            books.send(&segment);
+            repetitions += books.check(name, &sender, &segment, &before);
+            assert!(repetitions < 2, "{name}: {segment:?} is the second repetition beyond the window");
             let fate = (path.forth)(report.sent.len(), &segment);
             report.repeated += usize::from(segment.length > 0 && segment.sequence < before.next);
             let marked = fate == Fate::Marked && segment.ecn == Ecn::Capable;
@@ -161,8 +168,13 @@ pub(crate) fn carry(
         }
         arrived.check(name, &receiver);
         check_board(name, &sender);
-        report.least_cwnd = report.least_cwnd.min(sender.control().cwnd());
-        report.last_cwnd = sender.control().cwnd();
+        if done.is_none() {
+            report.least_cwnd = report.least_cwnd.min(sender.control().cwnd());
+            report.last_cwnd = sender.control().cwnd();
+        }
+        if done.is_none() && sender.is_done() {
+            done = Some((now, report.acks.len()));
+        }
         for wakeup in [sender.wakeup(), receiver.wakeup()].into_iter().flatten() {
             assert!(wakeup > now, "{name}: a wake-up at {wakeup:?}, and it is {now:?}");
             if wakeups.insert(wakeup) {
@@ -170,7 +182,13 @@ pub(crate) fn carry(
             }
         }
     }
+    let (finished, acks) = done.unwrap_or_else(|| panic!("{name}: nothing will happen any more"));
+    assert!(sender.is_done(), "{name}: what is done stays so");
+    assert_eq!(sender.wakeup(), None, "{name}: nothing is left to do");
     assert_eq!(receiver.received(), bytes, "{name}: bytes that arrived in order");
+    // The report ends when the sender is done.
+    report.finished = finished;
+    report.acks.truncate(acks);
     report
 }
 
@@ -220,6 +238,63 @@ impl State {
             let in_flight = sender.in_flight();
             assert!(in_flight <= allowed, "{name}: {in_flight} bytes in a window of {allowed}: {segment:?}");
         }
+    }
+}
+
+/// What is on its way, by what was seen to leave and to come back, without a look at the sender's own count.
+struct Books {
+    next: u64,
+    acknowledged: u64,
+    sacked: SpanSet,
+    /// Acknowledgements in this recovery, and duplicates before it: each may let a segment leave (RFC 3042, RFC 5681 §3.2).
+    heard: u64,
+    /// Longest segment so far.
+    longest: u64,
+    reads_sack: bool,
+}
+
+impl Books {
+    fn new(sender: &AnySender) -> Self {
+        let start = sender.board().next();
+        let reads_sack = sender.recovery().reads_sack();
+        Self { next: start, acknowledged: start, sacked: SpanSet::new(), heard: 0, longest: 0, reads_sack }
+    }
+
+    fn hear(&mut self, sender: &AnySender, ack: &Segment) {
+        if ack.ack < self.acknowledged {
+            return;
+        }
+        let is_quiet = match sender.recovery().episode().stage() {
+            Stage::Open => ack.ack > self.acknowledged,
+            Stage::FastRecovery => false,
+            Stage::AfterTimeout => true,
+        };
+        self.heard = if is_quiet || self.reads_sack { 0 } else { self.heard + 1 };
+        self.acknowledged = ack.ack;
+        for block in ack.sack.as_slice() {
+            self.sacked.insert(*block);
+        }
+        self.sacked.remove_below(ack.ack);
+    }
+
+    fn send(&mut self, segment: &Segment) {
+        self.next = self.next.max(segment.span().end);
+        self.longest = self.longest.max(segment.span().len());
+    }
+
+    /// Bytes on their way are within the window. Returns one for a repetition that is not: the first lost segment may leave all the same.
+    fn check(&self, name: &str, sender: &AnySender, segment: &Segment, before: &State) -> usize {
+        let length = segment.span().len();
+        if length == 0 || before.may_probe {
+            return 0;
+        }
+        let sacked = if self.reads_sack { self.sacked.total() } else { 0 };
+        let on_their_way = (self.next - self.acknowledged).saturating_sub(sender.board().lost() + sacked);
+        // A segment may always be on its way.
+        let allowed = sender.control().cwnd().max(length) + self.heard * self.longest;
+        let is_new = segment.sequence >= before.next;
+        assert!(on_their_way <= allowed || !is_new, "{name}: {on_their_way} bytes in {allowed}: {segment:?}");
+        usize::from(on_their_way > allowed)
     }
 }
 

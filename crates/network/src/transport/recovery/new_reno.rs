@@ -15,7 +15,7 @@ const LIMITED_TRANSMIT: u32 = 2;
 
 /// NewReno: the third duplicate acknowledgement sends the first segment again, and each partial one the next.
 ///
-/// - State: 40 bytes.
+/// - State: 32 bytes.
 /// - Cost: O(1).
 /// - Source: RFC 5681 §3.2, RFC 6582, RFC 3042. The RFCs add to cwnd for each duplicate; we subtract from the flight,
 ///   which allows the same.

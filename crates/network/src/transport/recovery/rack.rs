@@ -22,7 +22,7 @@ const PERSIST: u32 = 16;
 /// The window is a quarter of the least round-trip time, and grows with each round in which something was sent again for nothing. When
 /// the tail of a flight is silent for two round trips, it is probed.
 ///
-/// - State: 128 bytes.
+/// - State: 136 bytes.
 /// - Cost: O(1) as long as nothing overtakes; else O(n) an acknowledgement, for n runs.
 /// - Source: RFC 8985. Departure: the least round-trip time is that of the whole connection.
 #[derive(Clone, Debug)]
