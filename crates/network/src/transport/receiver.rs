@@ -156,7 +156,7 @@ impl Receiver {
     /// Takes what is new of a span. Returns whether it has to be acknowledged at once.
     fn take(&mut self, arrived: Span) -> bool {
         // The FIN needs no room behind the last byte that has, and it is the last.
-        let end = self.fin.map_or(self.window_end, |fin| (self.window_end + 1).min(fin + 1));
+        let end = self.fin.map_or(self.window_end, |fin| fin + 1);
         let span = Span { start: arrived.start.max(self.next), end: arrived.end.min(end) };
         if arrived.end <= self.next || self.beyond.covers(span) && !span.is_empty() {
             self.duplicate = Some(arrived);

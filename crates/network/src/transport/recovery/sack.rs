@@ -18,7 +18,8 @@ pub const DUPLICATES: u32 = 3;
 /// - State: 32 bytes.
 /// - Cost: amortised O(1) for each segment sent; O(n) for what rule 3 of NextSeg sends, for n runs.
 /// - Source: RFC 6675. Departures: a segment that rule 3 of NextSeg sends again is counted once in the pipe; rule 4 (the rescue
-///   retransmission) is left to the timer; after a time-out the blocks are kept, as our receiver never takes back what it reported.
+///   retransmission) is left to the timer; after a time-out the blocks are kept, as our receiver never takes back what it reported; the
+///   first is doubted if nothing else is lost.
 #[derive(Clone, Debug, Default)]
 pub struct Sack {
     episode: Episode,
