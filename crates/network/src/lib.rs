@@ -3,8 +3,14 @@
 //! ## The modules
 //!
 //! 1. [`transport`]: senders and receivers as state machines: time and segments in, segments and the next wake-up out.
+//!
+//! With the feature `study`:
+//!
+//! 1. `fabric`: hosts, links, switches and flows, packet by packet.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "study")]
+pub mod fabric;
 pub mod transport;
 
 pub use trueplane_units::Nanos;

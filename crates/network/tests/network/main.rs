@@ -1,6 +1,7 @@
 //! Transport against faults, scripts and naive models.
 
 mod conformance;
+mod fabric;
 mod naive;
 mod path;
 mod presets;

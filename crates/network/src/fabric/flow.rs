@@ -1,0 +1,70 @@
+//! Flows: what they are to send, what they do, and what became of them.
+
+use trueplane_units::Nanos;
+
+use crate::transport::{Receiver, Sender};
+
+/// A flow to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowSpec {
+    /// Time at which it starts.
+    pub start: Nanos,
+    /// Host that sends.
+    pub from: u32,
+    /// Host that receives.
+    pub to: u32,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// A flow that has ended: all its bytes are acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completed {
+    /// Flow that it was.
+    pub spec: FlowSpec,
+    /// Time at which its sender heard that all bytes had arrived.
+    pub end: Nanos,
+}
+
+impl Completed {
+    /// Flow completion time.
+    pub fn time(&self) -> Nanos {
+        self.end.since(self.spec.start)
+    }
+}
+
+/// A flow that is being sent.
+#[derive(Debug)]
+pub(super) struct Flow<C, R> {
+    pub(super) spec: FlowSpec,
+    /// Number among all flows.
+    pub(super) number: u64,
+    pub(super) sender: Sender<C, R>,
+    pub(super) receiver: Receiver,
+    /// Time of the event that wakes it, if it is in the calendar.
+    pub(super) wake: Nanos,
+    /// Stamp of the events that count.
+    pub(super) stamp: u32,
+    /// Packets that it has in the network.
+    pub(super) in_network: u32,
+    pub(super) is_done: bool,
+    pub(super) counts: Counts,
+}
+
+/// Packets of a flow, or of all flows: sent = delivered + dropped + in the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets that hosts have sent.
+    pub sent: u64,
+    /// Packets that have reached their host.
+    pub delivered: u64,
+    /// Packets that queues have dropped.
+    pub dropped: u64,
+}
+
+impl Counts {
+    /// Packets in the network, if nothing got lost in the books.
+    pub fn in_network(&self) -> u64 {
+        self.sent - self.delivered - self.dropped
+    }
+}

@@ -1,0 +1,134 @@
+//! Queues of output ports: a FIFO of bytes that drops or marks, and any scheduler by any rank.
+
+use std::collections::VecDeque;
+
+use trueplane_sched::rank::{PacketMeta, RankPolicy};
+use trueplane_sched::{Nanos, Packet, Rank, Scheduler};
+
+/// A packet as a queue sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Place of the packet in the slab.
+    pub handle: u32,
+    /// Length on the wire, in bytes.
+    pub bytes: u32,
+    /// Number that the flow has among all flows; the two directions of a flow have two.
+    pub flow: u64,
+    /// Bytes of the flow that are left, this packet included; 0 for acknowledgements.
+    pub remaining: u64,
+}
+
+/// What a queue does about a packet that comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// Packet that is dropped: this one, or one that waited.
+    pub dropped: Option<u32>,
+    /// Whether this packet is to be marked, if it may be.
+    pub marks: bool,
+}
+
+/// The queue of an output port.
+pub trait PortQueue {
+    /// A packet comes.
+    fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered;
+
+    /// Takes the packet that is sent next; `None` if and only if nothing waits.
+    fn next(&mut self) -> Option<u32>;
+
+    /// Number of packets that wait.
+    fn len(&self) -> usize;
+
+    /// Whether no packet waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A FIFO that holds so many bytes, and marks what comes while more than a threshold wait.
+#[derive(Clone, Debug)]
+pub struct DropTail {
+    waiting: VecDeque<(u32, u32)>,
+    bytes: u64,
+    capacity: u64,
+    threshold: u64,
+}
+
+impl DropTail {
+    /// A FIFO for `capacity` bytes that marks nothing.
+    pub fn new(capacity: u64) -> Self {
+        Self { waiting: VecDeque::new(), bytes: 0, capacity, threshold: u64::MAX }
+    }
+
+    /// The same, marking what comes while more than `threshold` bytes would wait with it.
+    #[must_use]
+    pub fn marking_above(self, threshold: u64) -> Self {
+        Self { threshold, ..self }
+    }
+}
+
+impl PortQueue for DropTail {
+    #[inline]
+    fn offer(&mut self, packet: Waiting, _now: Nanos) -> Offered {
+        let with = self.bytes + u64::from(packet.bytes);
+        if with > self.capacity {
+            return Offered { dropped: Some(packet.handle), marks: false };
+        }
+        self.bytes = with;
+        self.waiting.push_back((packet.handle, packet.bytes));
+        Offered { dropped: None, marks: with > self.threshold }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let (handle, bytes) = self.waiting.pop_front()?;
+        self.bytes -= u64::from(bytes);
+        Some(handle)
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+/// A scheduler of `trueplane-sched` behind a rank.
+#[derive(Clone, Debug)]
+pub struct Ranked<S, P> {
+    scheduler: S,
+    policy: P,
+}
+
+impl<S: Scheduler, P: RankPolicy> Ranked<S, P> {
+    /// Packets get their rank from `policy` and wait in `scheduler`.
+    pub fn new(scheduler: S, policy: P) -> Self {
+        Self { scheduler, policy }
+    }
+}
+
+impl<S: Scheduler, P: RankPolicy> PortQueue for Ranked<S, P> {
+    #[inline]
+    fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
+        let meta = PacketMeta {
+            flow: packet.flow,
+            bytes: packet.bytes,
+            remaining_bytes: packet.remaining,
+            ..PacketMeta::default()
+        };
+        let Rank(rank) = self.policy.rank(&meta, now);
+        // No scheduler reads the time of arrival; here it carries the place in the slab, where the time is.
+        let arrival = Nanos(u64::from(packet.handle));
+        let waits = Packet { rank: Rank(rank), flow: packet.flow, bytes: packet.bytes, arrival };
+        let dropped = self.scheduler.enqueue(waits).map(|packet| packet.arrival.0 as u32);
+        Offered { dropped, marks: false }
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        let packet = self.scheduler.dequeue()?;
+        self.policy.departs(packet.rank);
+        Some(packet.arrival.0 as u32)
+    }
+
+    fn len(&self) -> usize {
+        self.scheduler.len()
+    }
+}

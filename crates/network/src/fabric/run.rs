@@ -1,0 +1,407 @@
+//! The network, event by event.
+
+use thiserror::Error;
+use trueplane_units::Nanos;
+
+use super::calendar::{Calendar, Event};
+use super::flow::{Completed, Counts, Flow, FlowSpec};
+use super::packets::{Packets, Travelling};
+use super::port::{PortQueue, Waiting};
+use super::topology::Topology;
+use crate::transport::control::CongestionControl;
+use crate::transport::preset::Parts;
+use crate::transport::recovery::LossRecovery;
+use crate::transport::{BadSettings, Ecn, Receiver, ReceiverSettings, Segment, Sender, SenderSettings};
+
+/// Events, by the two highest bits of what they happen to.
+const KIND_BITS: u32 = 30;
+/// A packet arrives at its node.
+const ARRIVAL: u32 = 0;
+/// A port has sent a packet, and more wait.
+const PORT: u32 = 1;
+/// A flow asked to be woken.
+const WAKE: u32 = 2;
+/// The next flow starts.
+const START: u32 = 3;
+
+/// An output port and what went through it: offered = sent + dropped + waiting.
+#[derive(Debug)]
+struct Port<Q> {
+    queue: Q,
+    /// Time at which the line is free.
+    free: Nanos,
+    /// Whether an event at that time is in the calendar.
+    is_waiting: bool,
+    /// Node at the end of the link.
+    to: u32,
+    rate: u64,
+    delay: Nanos,
+    offered: u64,
+    sent: u64,
+    dropped: u64,
+}
+
+/// Books that do not balance: a defect of the simulator.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what}: expected {expected} packets, found {found}")]
+pub struct Unbalanced {
+    /// Name of the account.
+    pub what: String,
+    /// Packets that there must be.
+    pub expected: u64,
+    /// Packets that there are.
+    pub found: u64,
+}
+
+/// Flows, packets and events of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Flows that have ended, in that order.
+    pub completed: Vec<Completed>,
+    /// Flows that have not.
+    pub unfinished: usize,
+    /// Packets of all flows.
+    pub counts: Counts,
+    /// Packets that were sent over a link, link by link.
+    pub hops: u64,
+    /// Events that were taken from the calendar.
+    pub events: u64,
+    /// Most packets that were in the network at once.
+    pub most_packets: usize,
+    /// Most flows that were there at once.
+    pub most_flows: usize,
+    /// Time of the last event.
+    pub end: Nanos,
+}
+
+/// Hosts with flows, ports with queues `Q`, senders of `C` and `R`.
+#[derive(Debug)]
+pub struct Network<'a, Q, C, R> {
+    topology: &'a Topology,
+    parts: Parts<C, R>,
+    receiver: ReceiverSettings,
+    /// Bytes of a packet beside its payload.
+    header: u32,
+    seed: u64,
+    calendar: Calendar,
+    packets: Packets,
+    ports: Vec<Port<Q>>,
+    flows: Vec<Flow<C, R>>,
+    /// Places of flows that have ended.
+    free: Vec<u32>,
+    started: u64,
+    next: Option<FlowSpec>,
+    outcome: Outcome,
+}
+
+impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Network<'a, Q, C, R> {
+    /// A network without flows. `queue` makes the queue of each port by its number, `parts` are what senders are made of, and packets
+    /// have `header` bytes beside their payload.
+    ///
+    /// # Errors
+    ///
+    /// If the sender's settings make no sense.
+    pub fn new(
+        topology: &'a Topology,
+        mut queue: impl FnMut(usize) -> Q,
+        parts: Parts<C, R>,
+        header: u32,
+        seed: u64,
+    ) -> Result<Self, BadSettings> {
+        let settings: &SenderSettings = &parts.0;
+        settings.check()?;
+        let receiver = ReceiverSettings::immediate(settings.first_window, settings.segment);
+        let port = |(number, link): (usize, &super::topology::Link)| Port {
+            queue: queue(number),
+            free: Nanos(0),
+            is_waiting: false,
+            to: link.to,
+            rate: link.rate.0,
+            delay: link.delay,
+            offered: 0,
+            sent: 0,
+            dropped: 0,
+        };
+        Ok(Self {
+            topology,
+            parts,
+            receiver,
+            header,
+            seed,
+            calendar: Calendar::new(),
+            packets: Packets::default(),
+            ports: topology.links().iter().enumerate().map(port).collect(),
+            flows: Vec::new(),
+            free: Vec::new(),
+            started: 0,
+            next: None,
+            outcome: Outcome::default(),
+        })
+    }
+
+    /// Sends flows that come in the order of their starts, until all have ended, or until the time `until`.
+    ///
+    /// # Errors
+    ///
+    /// If packets got lost in the books, which are checked at the end.
+    pub fn run(
+        mut self,
+        mut flows: impl Iterator<Item = FlowSpec>,
+        until: Nanos,
+    ) -> Result<Outcome, Unbalanced> {
+        self.expect(flows.next());
+        while let Some(event) = self.calendar.take() {
+            if event.time > until {
+                break;
+            }
+            let (now, number) = (event.time, event.what & ((1 << KIND_BITS) - 1));
+            self.outcome.events += 1;
+            self.outcome.end = now;
+            match event.what >> KIND_BITS {
+                ARRIVAL => self.arrive(number, now),
+                PORT => self.send_next(number, now),
+                WAKE => self.wake(number, event.stamp, now),
+                _ => {
+                    if let Some(spec) = self.next.take() {
+                        self.start(spec, now);
+                    }
+                    self.expect(flows.next());
+                }
+            }
+        }
+        self.finish()
+    }
+
+    #[inline]
+    fn add(&mut self, time: Nanos, kind: u32, number: u32, stamp: u32) {
+        self.calendar.add(Event { time, what: kind << KIND_BITS | number, stamp });
+    }
+
+    fn expect(&mut self, spec: Option<FlowSpec>) {
+        self.next = spec;
+        if let Some(spec) = spec {
+            self.add(spec.start, START, 0, 0);
+        }
+    }
+
+    fn start(&mut self, spec: FlowSpec, now: Nanos) {
+        let (settings, control, recovery) = self.parts.clone();
+        let Ok(mut sender) = Sender::new(settings, control, recovery) else { return };
+        sender.write(spec.bytes);
+        sender.close();
+        let receiver = Receiver::new(self.receiver, sender.control().echo());
+        let number = self.started;
+        self.started += 1;
+        let mut flow = Flow {
+            spec,
+            number,
+            sender,
+            receiver,
+            wake: Nanos::MAX,
+            stamp: 0,
+            in_network: 0,
+            is_done: false,
+            counts: Counts::default(),
+        };
+        let place = match self.free.pop() {
+            Some(place) => {
+                // Events of the flow that had this place do not count.
+                flow.stamp = self.flows[place as usize].stamp.wrapping_add(1);
+                self.flows[place as usize] = flow;
+                place
+            }
+            None => {
+                self.flows.push(flow);
+                self.flows.len() as u32 - 1
+            }
+        };
+        self.pump(place, now);
+    }
+
+    fn wake(&mut self, place: u32, stamp: u32, now: Nanos) {
+        let flow = &mut self.flows[place as usize];
+        if flow.stamp == stamp && !flow.is_done && flow.wake == now {
+            flow.wake = Nanos::MAX;
+            self.pump(place, now);
+        }
+    }
+
+    /// Sends what the sender of a flow has to send, and sets its timer.
+    fn pump(&mut self, place: u32, now: Nanos) {
+        while let Some(segment) = self.flows[place as usize].sender.poll(now) {
+            let flow = &self.flows[place as usize];
+            let (from, to, remaining) = (flow.spec.from, flow.spec.to, flow.sender.unacknowledged());
+            self.send(place, segment, [from, to], remaining, true, now);
+        }
+        let flow = &mut self.flows[place as usize];
+        if flow.sender.is_done() {
+            if !flow.is_done {
+                flow.is_done = true;
+                self.outcome.completed.push(Completed { spec: flow.spec, end: now });
+            }
+            self.release(place);
+        } else if let Some(wakeup) = flow.sender.wakeup().filter(|wakeup| *wakeup < flow.wake) {
+            flow.wake = wakeup;
+            let stamp = flow.stamp;
+            self.add(wakeup, WAKE, place, stamp);
+        }
+    }
+
+    /// Gives the place of a flow away once it is done and has no packet in the network.
+    fn release(&mut self, place: u32) {
+        let flow = &mut self.flows[place as usize];
+        if flow.is_done && flow.in_network == 0 {
+            flow.in_network = u32::MAX;
+            self.free.push(place);
+        }
+    }
+
+    /// A host sends a segment.
+    fn send(
+        &mut self,
+        place: u32,
+        segment: Segment,
+        ends: [u32; 2],
+        remaining: u64,
+        is_data: bool,
+        now: Nanos,
+    ) {
+        let bytes = segment.length + self.header;
+        let [node, to] = ends;
+        let handle =
+            self.packets.insert(Travelling { segment, flow: place, node, to, bytes, remaining, is_data });
+        let flow = &mut self.flows[place as usize];
+        flow.in_network += 1;
+        flow.counts.sent += 1;
+        self.outcome.counts.sent += 1;
+        self.forward(handle, now);
+    }
+
+    /// A packet arrives at its node.
+    fn arrive(&mut self, handle: u32, now: Nanos) {
+        let packet = self.packets.at(handle);
+        if packet.node != packet.to {
+            self.forward(handle, now);
+            return;
+        }
+        let packet = self.packets.remove(handle);
+        let place = packet.flow;
+        let flow = &mut self.flows[place as usize];
+        flow.in_network -= 1;
+        flow.counts.delivered += 1;
+        self.outcome.counts.delivered += 1;
+        if packet.is_data {
+            flow.receiver.on_segment(&packet.segment, now);
+            while let Some(answer) = self.flows[place as usize].receiver.poll(now) {
+                let FlowSpec { from, to, .. } = self.flows[place as usize].spec;
+                self.send(place, answer, [to, from], 0, false, now);
+            }
+        } else if !flow.is_done {
+            flow.sender.on_segment(&packet.segment, now);
+            self.pump(place, now);
+        }
+        self.release(place);
+    }
+
+    /// Puts a packet into the queue of the port that leads on.
+    fn forward(&mut self, handle: u32, now: Nanos) {
+        let packet = *self.packets.at(handle);
+        let ports = self.topology.ports(packet.node, packet.to);
+        let flow = 2 * self.flows[packet.flow as usize].number + u64::from(packet.is_data);
+        let number = match ports {
+            [only] => *only,
+            several => several[choose(flow ^ self.seed, packet.node, several.len())],
+        };
+        let port = &mut self.ports[number as usize];
+        port.offered += 1;
+        let waiting = Waiting { handle, bytes: packet.bytes, flow, remaining: packet.remaining };
+        let offered = port.queue.offer(waiting, now);
+        if offered.marks && packet.segment.ecn == Ecn::Capable {
+            self.packets.at(handle).segment.ecn = Ecn::Experienced;
+        }
+        if let Some(dropped) = offered.dropped {
+            port.dropped += 1;
+            self.drop_packet(dropped);
+        }
+        let port = &mut self.ports[number as usize];
+        if !port.is_waiting {
+            if port.free <= now {
+                self.send_next(number, now);
+            } else {
+                port.is_waiting = true;
+                let free = port.free;
+                self.add(free, PORT, number, 0);
+            }
+        }
+    }
+
+    fn drop_packet(&mut self, handle: u32) {
+        let packet = self.packets.remove(handle);
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.in_network -= 1;
+        flow.counts.dropped += 1;
+        self.outcome.counts.dropped += 1;
+        self.release(packet.flow);
+    }
+
+    /// A port sends its next packet, if any waits.
+    fn send_next(&mut self, number: u32, now: Nanos) {
+        let port = &mut self.ports[number as usize];
+        port.is_waiting = false;
+        let Some(handle) = port.queue.next() else { return };
+        port.sent += 1;
+        self.outcome.hops += 1;
+        let packet = self.packets.at(handle);
+        packet.node = port.to;
+        let bits = u64::from(packet.bytes) * 8 * 1_000_000_000;
+        port.free = now.after(Nanos(bits.div_ceil(port.rate)));
+        let (free, arrival) = (port.free, port.free.after(port.delay));
+        if !port.queue.is_empty() {
+            port.is_waiting = true;
+            self.add(free, PORT, number, 0);
+        }
+        self.add(arrival, ARRIVAL, handle, 0);
+    }
+
+    /// Checks the books and closes them.
+    fn finish(mut self) -> Result<Outcome, Unbalanced> {
+        let check = |what: String, expected: u64, found: u64| {
+            if expected == found { Ok(()) } else { Err(Unbalanced { what, expected, found }) }
+        };
+        let mut waiting = 0;
+        for (number, port) in self.ports.iter().enumerate() {
+            let queued = port.queue.len() as u64;
+            waiting += queued;
+            check(format!("port {number}"), port.offered, port.sent + port.dropped + queued)?;
+        }
+        let mut in_network = vec![0_u64; self.flows.len()];
+        for (place, flow) in self.flows.iter().enumerate() {
+            // A place that was given away belongs to a flow without packets.
+            in_network[place] = if flow.in_network == u32::MAX { 0 } else { u64::from(flow.in_network) };
+            check(format!("flow {}", flow.number), flow.counts.in_network(), in_network[place])?;
+        }
+        let there = self.packets.len() as u64;
+        check("the network".to_owned(), self.outcome.counts.in_network(), there)?;
+        check("all flows".to_owned(), there, in_network.iter().sum())?;
+        let hops: u64 = self.ports.iter().map(|port| port.sent).sum();
+        check("all ports".to_owned(), self.outcome.hops, hops)?;
+        if self.calendar.is_empty() {
+            check("queues of an idle network".to_owned(), 0, waiting)?;
+        }
+        self.outcome.unfinished = self.flows.iter().filter(|flow| !flow.is_done).count();
+        self.outcome.most_packets = self.packets.most();
+        self.outcome.most_flows = self.flows.len();
+        Ok(self.outcome)
+    }
+}
+
+/// One of `count` ports for a flow at a node: equal-cost multipath by a hash.
+#[inline]
+fn choose(flow: u64, node: u32, count: usize) -> usize {
+    // The finaliser of SplitMix64, which spreads neighbouring numbers.
+    let mut hash = flow.wrapping_add(u64::from(node).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^= hash >> 31;
+    ((u128::from(hash) * count as u128) >> 64) as usize
+}

@@ -1,0 +1,187 @@
+//! Hosts, switches, the links between them, and the ways through them.
+
+use std::collections::VecDeque;
+
+use thiserror::Error;
+use trueplane_units::{BitsPerSec, Nanos};
+
+/// A network that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadTopology {
+    /// A number is out of its range.
+    #[error("{name}: expected {expected}, got {got}")]
+    Number {
+        /// Name of the number.
+        name: &'static str,
+        /// Description of the numbers that it can be.
+        expected: &'static str,
+        /// Number that it is.
+        got: u64,
+    },
+    /// There is no way from one host to another.
+    #[error("topology: expected a way from each host to each other, got none from host {from} to host {to}")]
+    NoRoute {
+        /// Host that sends.
+        from: u32,
+        /// Host that cannot be reached.
+        to: u32,
+    },
+}
+
+/// A link in one direction. Its beginning is an output port with a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Node at its beginning.
+    pub from: u32,
+    /// Node at its end.
+    pub to: u32,
+    /// Rate of the link.
+    pub rate: BitsPerSec,
+    /// Time that a bit takes from one end to the other.
+    pub delay: Nanos,
+}
+
+/// Nodes and links. The first nodes are the hosts.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    hosts: u32,
+    links: Vec<Link>,
+    /// Where the ports of a node and a destination begin in `ports`, node by node.
+    starts: Vec<u32>,
+    /// Ports by which the destination is nearest, in ascending order.
+    ports: Vec<u32>,
+}
+
+impl Topology {
+    /// A network of `nodes` nodes, of which the first `hosts` are hosts. Packets take the ways with the fewest links.
+    ///
+    /// # Errors
+    ///
+    /// If there are fewer than two hosts, a link has no rate or an end that is no node, or a host cannot reach another.
+    pub fn new(nodes: u32, hosts: u32, links: Vec<Link>) -> Result<Self, BadTopology> {
+        let number = |name, expected, got| Err(BadTopology::Number { name, expected, got });
+        if hosts < 2 || hosts > nodes {
+            return number("hosts", "2 to the number of nodes", u64::from(hosts));
+        }
+        for link in &links {
+            if link.rate.0 == 0 {
+                return number("rate", "1bps or more", 0);
+            }
+            if let Some(end) = [link.from, link.to].into_iter().find(|end| *end >= nodes) {
+                return number("end of a link", "a node", u64::from(end));
+            }
+        }
+        let (starts, ports) = routes(nodes, hosts, &links)?;
+        Ok(Self { hosts, links, starts, ports })
+    }
+
+    /// A dumbbell: `pairs` hosts on the left and as many on the right, each at its side's switch, and one link between the switches.
+    ///
+    /// # Errors
+    ///
+    /// If there is no pair, or a link has no rate.
+    pub fn dumbbell(
+        pairs: u32,
+        access: BitsPerSec,
+        bottleneck: BitsPerSec,
+        delay: Nanos,
+    ) -> Result<Self, BadTopology> {
+        let (left, right) = (2 * pairs, 2 * pairs + 1);
+        let mut links = Vec::new();
+        for host in 0..2 * pairs {
+            both(&mut links, host, if host < pairs { left } else { right }, access, delay);
+        }
+        both(&mut links, left, right, bottleneck, delay);
+        Self::new(2 * pairs + 2, 2 * pairs, links)
+    }
+
+    /// A leaf-spine fabric: `leaves` switches with `hosts_per_leaf` hosts each, and `spines` switches that all leaves are linked to.
+    ///
+    /// # Errors
+    ///
+    /// If there are fewer than two hosts, no spine for more than one leaf, or a link has no rate.
+    pub fn leaf_spine(
+        leaves: u32,
+        spines: u32,
+        hosts_per_leaf: u32,
+        access: BitsPerSec,
+        core: BitsPerSec,
+        delay: Nanos,
+    ) -> Result<Self, BadTopology> {
+        let hosts = leaves * hosts_per_leaf;
+        let mut links = Vec::new();
+        for host in 0..hosts {
+            both(&mut links, host, hosts + host / hosts_per_leaf, access, delay);
+        }
+        for leaf in hosts..hosts + leaves {
+            for spine in hosts + leaves..hosts + leaves + spines {
+                both(&mut links, leaf, spine, core, delay);
+            }
+        }
+        Self::new(hosts + leaves + spines, hosts, links)
+    }
+
+    /// Number of hosts.
+    pub fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    /// The links; a link's number is its output port's.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The ports of `node` that lead to host `to` by the fewest links.
+    #[inline]
+    pub fn ports(&self, node: u32, to: u32) -> &[u32] {
+        let index = node as usize * self.hosts as usize + to as usize;
+        &self.ports[self.starts[index] as usize..self.starts[index + 1] as usize]
+    }
+}
+
+fn both(links: &mut Vec<Link>, one: u32, other: u32, rate: BitsPerSec, delay: Nanos) {
+    links.push(Link { from: one, to: other, rate, delay });
+    links.push(Link { from: other, to: one, rate, delay });
+}
+
+/// For each node and destination the ports on shortest ways: where they begin, and which they are.
+fn routes(nodes: u32, hosts: u32, links: &[Link]) -> Result<(Vec<u32>, Vec<u32>), BadTopology> {
+    let mut leaving = vec![Vec::new(); nodes as usize];
+    let mut arriving = vec![Vec::new(); nodes as usize];
+    for (port, link) in (0_u32..).zip(links) {
+        leaving[link.from as usize].push(port);
+        arriving[link.to as usize].push(port);
+    }
+    let mut distances = Vec::new();
+    for to in 0..hosts {
+        let mut distance = vec![u32::MAX; nodes as usize];
+        distance[to as usize] = 0;
+        let mut next = VecDeque::from([to]);
+        while let Some(node) = next.pop_front() {
+            for &port in &arriving[node as usize] {
+                let from = links[port as usize].from;
+                // Hosts do not forward.
+                if distance[from as usize] == u32::MAX && (node >= hosts || node == to) {
+                    distance[from as usize] = distance[node as usize] + 1;
+                    next.push_back(from);
+                }
+            }
+        }
+        if let Some(from) = (0..hosts).find(|from| distance[*from as usize] == u32::MAX) {
+            return Err(BadTopology::NoRoute { from, to });
+        }
+        distances.push(distance);
+    }
+    let (mut starts, mut ports) = (vec![0], Vec::new());
+    for node in 0..nodes as usize {
+        for distance in &distances {
+            let is_nearer = |port: &&u32| {
+                let to = distance[links[**port as usize].to as usize];
+                to != u32::MAX && to + 1 == distance[node]
+            };
+            ports.extend(leaving[node].iter().filter(is_nearer));
+            starts.push(ports.len() as u32);
+        }
+    }
+    Ok((starts, ports))
+}

@@ -1,0 +1,60 @@
+//! The calendar against a sorted map.
+
+use std::collections::BTreeMap;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use trueplane_network::Nanos;
+use trueplane_network::fabric::calendar::{Calendar, Event};
+
+/// What is done: events are added so much later, or taken.
+#[derive(Clone, Debug)]
+enum Step {
+    Add(u64),
+    Take,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        2 => (0..40_u64).prop_map(Step::Add),
+        2 => (0..3_000_u64).prop_map(Step::Add),
+        2 => (0..4_000_000_u64).prop_map(Step::Add),
+        1 => (1_048_000..1_050_000_u64).prop_map(Step::Add),
+        1 => (0..40_000_000_000_u64).prop_map(Step::Add),
+        8 => Just(Step::Take),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn events_come_in_the_order_of_time_and_then_of_addition(steps in vec(step(), 0..400)) {
+        let (mut calendar, mut model) = (Calendar::new(), BTreeMap::new());
+        let mut now = 0;
+        for (added, step) in (0_u32..).zip(steps) {
+            match step {
+                Step::Add(later) => {
+                    let event = Event { time: Nanos(now + later), what: added, stamp: !added };
+                    calendar.add(event);
+                    model.insert((now + later, added), event);
+                }
+                Step::Take => {
+                    let expected = model.pop_first().map(|(_, event)| event);
+                    prop_assert_eq!(calendar.take(), expected);
+                    now = expected.map_or(now, |event| event.time.0);
+                }
+            }
+            prop_assert_eq!(calendar.len(), model.len());
+        }
+        while let Some((_, event)) = model.pop_first() {
+            prop_assert_eq!(calendar.take(), Some(event));
+        }
+        prop_assert_eq!(calendar.take(), None);
+    }
+}
+
+#[test]
+fn an_event_has_sixteen_bytes() {
+    assert_eq!(size_of::<Event>(), 16);
+}

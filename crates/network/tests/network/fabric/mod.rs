@@ -1,0 +1,6 @@
+//! The network of hosts, links and switches.
+
+mod calendar;
+mod runs;
+mod topology;
+mod workload;
