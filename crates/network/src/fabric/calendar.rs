@@ -6,9 +6,9 @@ use std::collections::BinaryHeap;
 use trueplane_units::Nanos;
 
 /// Nanoseconds in a bucket, as a power of two.
-const WIDTH_BITS: u32 = 8;
+const WIDTH_BITS: u32 = 6;
 
-/// Buckets in the ring, a power of two: it reaches 1 ms ahead.
+/// Buckets in the ring, a power of two: it reaches 262 µs ahead, beyond the longest packet on a link of 1 Gbit/s.
 const BUCKETS: usize = 1 << 12;
 
 /// An event: 16 bytes.
@@ -24,13 +24,17 @@ pub struct Event {
 
 /// Events in the order of their times; those of one time in the order in which they were added.
 ///
-/// A ring of buckets of 256 ns holds what happens within the next millisecond, a heap what happens later. A bucket is sorted when it is
-/// reached. Events are not taken out: an owner gives each a stamp and ignores those that no longer count.
+/// A ring of buckets of 64 ns holds what happens next, a heap what happens later. Each bucket is a list through one slab, whose places are
+/// used again while they are still in the processor's cache. A bucket is sorted when it is reached. Events are not taken out: an owner gives each a stamp and ignores those that no longer count.
 ///
 /// Cost: amortised O(1) in the ring for a bounded number of events in a bucket, O(log n) for n events beyond it.
 #[derive(Debug)]
 pub struct Calendar {
-    ring: Vec<Vec<Event>>,
+    /// First event of each bucket in the slab, the latest added first.
+    ring: Vec<u32>,
+    slab: Vec<Listed>,
+    /// First free place of the slab.
+    free: u32,
     /// One bit for each bucket that is not empty.
     occupied: Vec<u64>,
     /// Number of the bucket that is being read, counted from time zero.
@@ -42,6 +46,17 @@ pub struct Calendar {
     len: usize,
 }
 
+/// An event in a bucket.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    event: Event,
+    /// Place of the one that was added before it.
+    next: u32,
+}
+
+/// The end of a list.
+const END: u32 = u32::MAX;
+
 impl Default for Calendar {
     fn default() -> Self {
         Self::new()
@@ -52,7 +67,9 @@ impl Calendar {
     /// An empty calendar at time zero.
     pub fn new() -> Self {
         Self {
-            ring: vec![Vec::new(); BUCKETS],
+            ring: vec![END; BUCKETS],
+            slab: Vec::new(),
+            free: END,
             occupied: vec![0; BUCKETS / 64],
             current: 0,
             open: Vec::new(),
@@ -93,7 +110,16 @@ impl Calendar {
     #[inline]
     fn put(&mut self, bucket: u64, event: Event) {
         let index = bucket as usize % BUCKETS;
-        self.ring[index].push(event);
+        let listed = Listed { event, next: self.ring[index] };
+        let place = self.free;
+        if let Some(known) = self.slab.get_mut(place as usize) {
+            self.free = known.next;
+            *known = listed;
+            self.ring[index] = place;
+        } else {
+            self.ring[index] = self.slab.len() as u32;
+            self.slab.push(listed);
+        }
         self.occupied[index / 64] |= 1 << (index % 64);
     }
 
@@ -128,9 +154,16 @@ impl Calendar {
             self.put(time.0 >> WIDTH_BITS, Event { time, what, stamp });
         }
         let index = self.current as usize % BUCKETS;
-        std::mem::swap(&mut self.open, &mut self.ring[index]);
+        let mut place = std::mem::replace(&mut self.ring[index], END);
+        while place != END {
+            let listed = &mut self.slab[place as usize];
+            self.open.push(listed.event);
+            let next = std::mem::replace(&mut listed.next, self.free);
+            self.free = place;
+            place = next;
+        }
         self.occupied[index / 64] &= !(1 << (index % 64));
-        self.open.reverse();
+        // Those of one time stay as they are, the latest added first.
         self.open.sort_by_key(|event| Reverse(event.time));
     }
 

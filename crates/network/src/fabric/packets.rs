@@ -2,11 +2,13 @@
 
 use crate::transport::Segment;
 
-/// A packet on its way.
+/// Facts of a packet that every hop needs: 32 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Travelling {
-    /// Segment that it carries.
-    pub segment: Segment,
+    /// Number of its flow and direction: twice the flow's, and one more on the way to the receiver.
+    pub key: u64,
+    /// Bytes of the flow that were left when it was sent.
+    pub remaining: u64,
     /// Place of its flow.
     pub flow: u32,
     /// Node that it is at, or that it arrives at next.
@@ -15,16 +17,21 @@ pub struct Travelling {
     pub to: u32,
     /// Length on the wire, in bytes.
     pub bytes: u32,
-    /// Bytes of the flow that were left when it was sent.
-    pub remaining: u64,
-    /// Whether it goes from the sender to the receiver.
-    pub is_data: bool,
 }
 
-/// A slab of packets.
+impl Travelling {
+    /// Whether it goes from the sender to the receiver.
+    #[inline]
+    pub fn is_data(&self) -> bool {
+        self.key & 1 == 1
+    }
+}
+
+/// A slab of packets. Segments, which only hosts read, stand apart.
 #[derive(Debug, Default)]
 pub struct Packets {
     places: Vec<Travelling>,
+    segments: Vec<Segment>,
     free: Vec<u32>,
 }
 
@@ -46,14 +53,16 @@ impl Packets {
 
     /// Puts a packet in. Returns its place.
     #[inline]
-    pub fn insert(&mut self, packet: Travelling) -> u32 {
+    pub fn insert(&mut self, packet: Travelling, segment: Segment) -> u32 {
         match self.free.pop() {
             Some(place) => {
                 self.places[place as usize] = packet;
+                self.segments[place as usize] = segment;
                 place
             }
             None => {
                 self.places.push(packet);
+                self.segments.push(segment);
                 self.places.len() as u32 - 1
             }
         }
@@ -63,6 +72,12 @@ impl Packets {
     #[inline]
     pub fn at(&mut self, place: u32) -> &mut Travelling {
         &mut self.places[place as usize]
+    }
+
+    /// The segment of the packet at a place.
+    #[inline]
+    pub fn segment(&mut self, place: u32) -> &mut Segment {
+        &mut self.segments[place as usize]
     }
 
     /// Takes a packet out.

@@ -268,9 +268,10 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
     ) {
         let bytes = segment.length + self.header;
         let [node, to] = ends;
-        let handle =
-            self.packets.insert(Travelling { segment, flow: place, node, to, bytes, remaining, is_data });
         let flow = &mut self.flows[place as usize];
+        let key = 2 * flow.number + u64::from(is_data);
+        let packet = Travelling { key, remaining, flow: place, node, to, bytes };
+        let handle = self.packets.insert(packet, segment);
         flow.in_network += 1;
         flow.counts.sent += 1;
         self.outcome.counts.sent += 1;
@@ -285,19 +286,20 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
             return;
         }
         let packet = self.packets.remove(handle);
+        let segment = *self.packets.segment(handle);
         let place = packet.flow;
         let flow = &mut self.flows[place as usize];
         flow.in_network -= 1;
         flow.counts.delivered += 1;
         self.outcome.counts.delivered += 1;
-        if packet.is_data {
-            flow.receiver.on_segment(&packet.segment, now);
+        if packet.is_data() {
+            flow.receiver.on_segment(&segment, now);
             while let Some(answer) = self.flows[place as usize].receiver.poll(now) {
                 let FlowSpec { from, to, .. } = self.flows[place as usize].spec;
                 self.send(place, answer, [to, from], 0, false, now);
             }
         } else if !flow.is_done {
-            flow.sender.on_segment(&packet.segment, now);
+            flow.sender.on_segment(&segment, now);
             self.pump(place, now);
         }
         self.release(place);
@@ -307,17 +309,19 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
     fn forward(&mut self, handle: u32, now: Nanos) {
         let packet = *self.packets.at(handle);
         let ports = self.topology.ports(packet.node, packet.to);
-        let flow = 2 * self.flows[packet.flow as usize].number + u64::from(packet.is_data);
         let number = match ports {
             [only] => *only,
-            several => several[choose(flow ^ self.seed, packet.node, several.len())],
+            several => several[choose(packet.key ^ self.seed, packet.node, several.len())],
         };
         let port = &mut self.ports[number as usize];
         port.offered += 1;
-        let waiting = Waiting { handle, bytes: packet.bytes, flow, remaining: packet.remaining };
+        let waiting = Waiting { handle, bytes: packet.bytes, flow: packet.key, remaining: packet.remaining };
         let offered = port.queue.offer(waiting, now);
-        if offered.marks && packet.segment.ecn == Ecn::Capable {
-            self.packets.at(handle).segment.ecn = Ecn::Experienced;
+        if offered.marks {
+            let ecn = &mut self.packets.segment(handle).ecn;
+            if *ecn == Ecn::Capable {
+                *ecn = Ecn::Experienced;
+            }
         }
         if let Some(dropped) = offered.dropped {
             port.dropped += 1;

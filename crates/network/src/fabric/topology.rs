@@ -46,10 +46,24 @@ pub struct Link {
 pub struct Topology {
     hosts: u32,
     links: Vec<Link>,
-    /// Where the ports of a node and a destination begin in `ports`, node by node.
+    /// Destinations that are reached alike: those behind one switch are one, so that the tables are small.
+    groups: u32,
+    /// Switch and port that lead to a host with one link, by host.
+    last: Vec<Last>,
+    /// Where the ports of a node and a group begin in `ports`, node by node.
     starts: Vec<u32>,
     /// Ports by which the destination is nearest, in ascending order.
     ports: Vec<u32>,
+}
+
+/// The last link to a host.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    /// Node at its beginning; none if there are several links.
+    node: u32,
+    port: u32,
+    /// Group that the host belongs to.
+    group: u32,
 }
 
 impl Topology {
@@ -71,8 +85,19 @@ impl Topology {
                 return number("end of a link", "a node", u64::from(end));
             }
         }
-        let (starts, ports) = routes(nodes, hosts, &links)?;
-        Ok(Self { hosts, links, starts, ports })
+        let (last, targets) = last_links(nodes, hosts, &links);
+        let distances = distances(nodes, hosts, &links, &targets);
+        let is_missing = |from: u32, to: u32| {
+            let end = last[to as usize];
+            from != to && from != end.node && distances[end.group as usize][from as usize] == u32::MAX
+        };
+        for to in 0..hosts {
+            if let Some(from) = (0..hosts).find(|from| is_missing(*from, to)) {
+                return Err(BadTopology::NoRoute { from, to });
+            }
+        }
+        let (starts, ports) = routes(nodes, &links, &distances);
+        Ok(Self { hosts, links, groups: targets.len() as u32, last, starts, ports })
     }
 
     /// A dumbbell: `pairs` hosts on the left and as many on the right, each at its side's switch, and one link between the switches.
@@ -134,7 +159,11 @@ impl Topology {
     /// The ports of `node` that lead to host `to` by the fewest links.
     #[inline]
     pub fn ports(&self, node: u32, to: u32) -> &[u32] {
-        let index = node as usize * self.hosts as usize + to as usize;
+        let last = &self.last[to as usize];
+        if last.node == node {
+            return std::slice::from_ref(&last.port);
+        }
+        let index = node as usize * self.groups as usize + last.group as usize;
         &self.ports[self.starts[index] as usize..self.starts[index + 1] as usize]
     }
 }
@@ -144,37 +173,59 @@ fn both(links: &mut Vec<Link>, one: u32, other: u32, rate: BitsPerSec, delay: Na
     links.push(Link { from: other, to: one, rate, delay });
 }
 
-/// For each node and destination the ports on shortest ways: where they begin, and which they are.
-fn routes(nodes: u32, hosts: u32, links: &[Link]) -> Result<(Vec<u32>, Vec<u32>), BadTopology> {
-    let mut leaving = vec![Vec::new(); nodes as usize];
-    let mut arriving = vec![Vec::new(); nodes as usize];
-    for (port, link) in (0_u32..).zip(links) {
-        leaving[link.from as usize].push(port);
-        arriving[link.to as usize].push(port);
+/// The last link to each host, and the nodes that groups of hosts lie behind.
+fn last_links(nodes: u32, hosts: u32, links: &[Link]) -> (Vec<Last>, Vec<u32>) {
+    let mut group_of = vec![u32::MAX; nodes as usize];
+    let mut targets = Vec::new();
+    let last = |host| {
+        let mut arriving = (0..).zip(links).filter(|(_, link)| link.to == host);
+        let (node, port, target) = match (arriving.next(), arriving.next()) {
+            (Some((port, link)), None) if link.from >= hosts => (link.from, port, link.from),
+            _ => (u32::MAX, u32::MAX, host),
+        };
+        let group = &mut group_of[target as usize];
+        if *group == u32::MAX {
+            *group = targets.len() as u32;
+            targets.push(target);
+        }
+        Last { node, port, group: *group }
+    };
+    let last = (0..hosts).map(last).collect();
+    (last, targets)
+}
+
+/// Links from each node to each target, target by target. Hosts do not forward.
+fn distances(nodes: u32, hosts: u32, links: &[Link], targets: &[u32]) -> Vec<Vec<u32>> {
+    let mut before = vec![Vec::new(); nodes as usize];
+    for link in links {
+        before[link.to as usize].push(link.from);
     }
-    let mut distances = Vec::new();
-    for to in 0..hosts {
+    let to = |&target: &u32| {
         let mut distance = vec![u32::MAX; nodes as usize];
-        distance[to as usize] = 0;
-        let mut next = VecDeque::from([to]);
+        distance[target as usize] = 0;
+        let mut next = VecDeque::from([target]);
         while let Some(node) = next.pop_front() {
-            for &port in &arriving[node as usize] {
-                let from = links[port as usize].from;
-                // Hosts do not forward.
-                if distance[from as usize] == u32::MAX && (node >= hosts || node == to) {
+            for &from in before[node as usize].iter().filter(|_| node >= hosts || node == target) {
+                if distance[from as usize] == u32::MAX {
                     distance[from as usize] = distance[node as usize] + 1;
                     next.push_back(from);
                 }
             }
         }
-        if let Some(from) = (0..hosts).find(|from| distance[*from as usize] == u32::MAX) {
-            return Err(BadTopology::NoRoute { from, to });
-        }
-        distances.push(distance);
+        distance
+    };
+    targets.iter().map(to).collect()
+}
+
+/// For each node and group the ports on shortest ways: where they begin, and their numbers.
+fn routes(nodes: u32, links: &[Link], distances: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
+    let mut leaving = vec![Vec::new(); nodes as usize];
+    for (port, link) in (0_u32..).zip(links) {
+        leaving[link.from as usize].push(port);
     }
     let (mut starts, mut ports) = (vec![0], Vec::new());
     for node in 0..nodes as usize {
-        for distance in &distances {
+        for distance in distances {
             let is_nearer = |port: &&u32| {
                 let to = distance[links[**port as usize].to as usize];
                 to != u32::MAX && to + 1 == distance[node]
@@ -183,5 +234,5 @@ fn routes(nodes: u32, hosts: u32, links: &[Link]) -> Result<(Vec<u32>, Vec<u32>)
             starts.push(ports.len() as u32);
         }
     }
-    Ok((starts, ports))
+    (starts, ports)
 }
