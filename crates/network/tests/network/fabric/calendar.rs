@@ -58,3 +58,26 @@ proptest! {
 fn an_event_has_sixteen_bytes() {
     assert_eq!(size_of::<Event>(), 16);
 }
+
+/// Also where many share a bucket, and where one waited beyond the ring and the other came to the ring at once.
+#[test]
+fn events_of_one_time_keep_their_order() {
+    let event = |time, what| Event { time: Nanos(time), what, stamp: 0 };
+    let mut calendar = Calendar::new();
+    (0..200).for_each(|what| calendar.add(event(1_000 + u64::from(what % 3), what)));
+    let taken: Vec<u32> = std::iter::from_fn(|| calendar.take()).map(|event| event.what).collect();
+    let expected: Vec<u32> = (0..3).flat_map(|rest| (0..200).filter(move |what| what % 3 == rest)).collect();
+    assert_eq!(taken, expected);
+
+    // From any distance at which the first of two is beyond the ring, and any time that brings it into it.
+    for (distance, step) in
+        (262_000..262_400).flat_map(|distance| [1, 63, 64, 65, 300].map(|step| (distance, step)))
+    {
+        let mut calendar = Calendar::new();
+        calendar.add(event(distance, 1));
+        calendar.add(event(step, 0));
+        assert_eq!(calendar.take(), Some(event(step, 0)));
+        calendar.add(event(distance, 2));
+        assert_eq!([calendar.take(), calendar.take()], [Some(event(distance, 1)), Some(event(distance, 2))]);
+    }
+}

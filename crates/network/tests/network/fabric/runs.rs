@@ -33,7 +33,7 @@ fn small_fabric() -> Topology {
 
 fn flows(rate: f64, seed: u64) -> Poisson {
     let sizes = Sizes::new(vec![(1, 0.2), (5_000, 0.7), (300_000, 1.0)]).unwrap();
-    Poisson::new(12, rate, sizes, Nanos::from_millis(100), seed)
+    Poisson::new(12, rate, sizes, Nanos::from_millis(50), seed)
 }
 
 /// Three packets, two hops, one loss, worked by hand.
