@@ -1,5 +1,6 @@
 //! A file of what happened to the controller's admission: a line of JSON for each step.
 
+use std::collections::HashSet;
 use std::env;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
@@ -74,4 +75,14 @@ fn step(line: &Value) -> (Nanos, Step) {
         Step::Next(line["next"].as_u64())
     };
     (Nanos(line["at"].as_u64().unwrap()), step)
+}
+
+/// The steps until the controller led anew, which begins with what was saved and numbers everything anew.
+pub(crate) fn first_term(steps: &[(Nanos, Step)]) -> &[(Nanos, Step)] {
+    let mut known = HashSet::new();
+    let again = steps.iter().position(|(_, step)| match step {
+        Step::Submitted(id, _) | Step::Adopted(id, _) => !known.insert(*id),
+        _ => false,
+    });
+    &steps[..again.unwrap_or(steps.len())]
 }

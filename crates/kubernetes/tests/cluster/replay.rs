@@ -1,6 +1,6 @@
 //! The scheduler of `trueplane fair simulate`, told what the controller was told: it says the same order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use trueplane_fair::{Memory, Nanos, SdrfScheduler};
 use trueplane_kubernetes::admission::{Step, Workload};
@@ -18,71 +18,75 @@ pub(crate) struct Agreement {
     pub(crate) same_nobody: usize,
 }
 
-/// Asks the scheduler each time that the controller looked. It has all workloads that wait, and not only the first one of each tenant; tickets order those of
-/// a tenant as the controller does, by the second of their creation and their name. If it says another one than the controller, that is counted, and it goes on with what
-/// the controller did.
+/// A tenant of whose workloads the scheduler knows the first one.
+#[derive(Debug, Default)]
+struct Tenant {
+    user: u32,
+    /// The workloads that wait, by the second of their creation and their name.
+    waiting: BTreeMap<(Nanos, String, u64), Workload>,
+    /// The one that the scheduler knows, and its ticket.
+    first: Option<(u64, u64)>,
+}
+
+/// The scheduler, and what it was told.
+#[derive(Debug)]
+struct Replay {
+    scheduler: SdrfScheduler,
+    tenants: BTreeMap<String, Tenant>,
+    /// The workloads that wait.
+    waiting: HashMap<u64, Workload>,
+    tickets: BTreeSet<u64>,
+}
+
+/// Asks the scheduler each time that the controller looked. Where tenants are equal, the one whose workload was created in an earlier second is first, and in
+/// one second a checksum of the name decides, as in the controller. If the scheduler says another one than the controller, that is counted, and it goes on
+/// with what the controller did.
 pub(crate) fn compare(steps: &[(Nanos, Step)], half_life_seconds: u64) -> Agreement {
     let memory = Memory::half_life(Nanos(half_life_seconds * 1_000_000_000)).unwrap();
-    let tickets = tickets(steps);
-    let mut scheduler = SdrfScheduler::new(vec![1; 2], Some(memory)).unwrap();
-    let mut users: HashMap<String, u32> = HashMap::new();
-    // Nothing fits a cluster without capacity: the scheduler refuses what the controller puts aside.
-    let (mut waiting, mut aside): (HashMap<u64, &Workload>, HashMap<u64, &Workload>) = Default::default();
+    let mut replay = Replay {
+        scheduler: SdrfScheduler::new(vec![1; 2], Some(memory)).unwrap(),
+        tenants: BTreeMap::new(),
+        waiting: HashMap::new(),
+        tickets: BTreeSet::new(),
+    };
     let mut agreement = Agreement::default();
     for (now, step) in steps {
         let now = *now;
         match step {
             Step::Capacity(amounts) => {
                 let amounts: Vec<u64> = amounts.iter().map(|&amount| amount.max(1)).collect();
-                scheduler.set_capacity(&amounts, now).unwrap();
-                for (id, one) in std::mem::take(&mut aside) {
-                    scheduler
-                        .submit_with_ticket(users[&one.tenant], id, &one.needs, tickets[&id], now)
-                        .unwrap();
-                    waiting.insert(id, one);
-                }
+                replay.scheduler.set_capacity(&amounts, now).unwrap();
+                let names: Vec<String> = replay.tenants.keys().cloned().collect();
+                names.iter().for_each(|name| replay.choose(name, now));
             }
             Step::Tenant(name, weight) => {
-                if !users.contains_key(name) {
-                    users.insert(name.clone(), scheduler.join(*weight, now).unwrap());
+                if !replay.tenants.contains_key(name) {
+                    let user = replay.scheduler.join(*weight, now).unwrap();
+                    replay.tenants.insert(name.clone(), Tenant { user, ..Tenant::default() });
                 }
             }
-            Step::Submitted(id, one) => {
-                let submitted =
-                    scheduler.submit_with_ticket(users[&one.tenant], *id, &one.needs, tickets[id], now);
-                if submitted.is_ok() {
-                    waiting.insert(*id, one)
-                } else {
-                    aside.insert(*id, one)
-                };
-            }
-            Step::Adopted(id, one) => scheduler.adopt(users[&one.tenant], *id, &one.needs, now).unwrap(),
+            Step::Submitted(id, one) => replay.wait(*id, one.clone(), now),
+            Step::Adopted(id, one) => replay.hold(*id, one, now),
             Step::Removed(id) => {
-                if waiting.remove(id).is_some() {
-                    scheduler.withdraw(*id, now).unwrap();
-                } else if aside.remove(id).is_none() {
-                    scheduler.finish(*id, now).unwrap();
+                if replay.leave(*id, now).is_none() {
+                    replay.scheduler.finish(*id, now).unwrap();
                 }
             }
             Step::Next(next) => {
-                let said = scheduler.next(now).unwrap().map(|(_, id)| id);
+                let said = replay.next(now);
                 agreement.found += usize::from(next.is_some());
-                agreement.same += usize::from(next.is_some() && said == *next);
+                agreement.same += usize::from(next.is_some() && said.as_ref().map(|one| one.0) == *next);
                 agreement.nobody += usize::from(next.is_none());
                 agreement.same_nobody += usize::from(next.is_none() && said.is_none());
-                if let Some(id) = said.filter(|_| said != *next) {
-                    let one = waiting[&id];
-                    scheduler.finish(id, now).unwrap();
-                    scheduler
-                        .submit_with_ticket(users[&one.tenant], id, &one.needs, tickets[&id], now)
-                        .unwrap();
-                }
-                if let Some(id) = next {
-                    let one = waiting.remove(id).unwrap();
-                    if said != *next {
-                        scheduler.withdraw(*id, now).unwrap();
-                        scheduler.adopt(users[&one.tenant], *id, &one.needs, now).unwrap();
+                if let Some((id, one)) = said.filter(|(id, _)| Some(*id) != *next) {
+                    replay.scheduler.finish(id, now).unwrap();
+                    replay.wait(id, one, now);
+                    if let Some(id) = next {
+                        let one = replay.leave(*id, now).unwrap();
+                        replay.hold(*id, &one, now);
                     }
+                } else if let Some(one) = next.and_then(|id| replay.leave(id, now)) {
+                    replay.hold(next.unwrap(), &one, now);
                 }
             }
         }
@@ -90,14 +94,58 @@ pub(crate) fn compare(steps: &[(Nanos, Step)], half_life_seconds: u64) -> Agreem
     agreement
 }
 
-/// Tickets in the order of seconds of creation and names.
-fn tickets(steps: &[(Nanos, Step)]) -> HashMap<u64, u64> {
-    let mut all: Vec<(Nanos, &str, u64)> = Vec::new();
-    for (_, step) in steps {
-        if let Step::Submitted(id, one) = step {
-            all.push((one.created, &one.name, *id));
+impl Replay {
+    fn wait(&mut self, id: u64, one: Workload, now: Nanos) {
+        let (tenant, place) = (one.tenant.clone(), (one.created, one.name.clone(), id));
+        self.tenants.get_mut(&tenant).unwrap().waiting.insert(place, one.clone());
+        self.waiting.insert(id, one);
+        self.choose(&tenant, now);
+    }
+
+    fn hold(&mut self, id: u64, one: &Workload, now: Nanos) {
+        self.scheduler.adopt(self.tenants[&one.tenant].user, id, &one.needs, now).unwrap();
+    }
+
+    /// It does not wait any more; returns it if it did.
+    fn leave(&mut self, id: u64, now: Nanos) -> Option<Workload> {
+        let one = self.waiting.remove(&id)?;
+        let tenant = self.tenants.get_mut(&one.tenant).unwrap();
+        tenant.waiting.remove(&(one.created, one.name.clone(), id));
+        self.choose(&one.tenant, now);
+        Some(one)
+    }
+
+    /// The workload whose turn it is; it holds what it needs from `now` on.
+    fn next(&mut self, now: Nanos) -> Option<(u64, Workload)> {
+        let (_, id) = self.scheduler.next(now).unwrap()?;
+        let one = self.waiting.remove(&id).unwrap();
+        let tenant = self.tenants.get_mut(&one.tenant).unwrap();
+        tenant.waiting.remove(&(one.created, one.name.clone(), id));
+        let (_, ticket) = tenant.first.take().unwrap();
+        self.tickets.remove(&ticket);
+        self.choose(&one.tenant, now);
+        Some((id, one))
+    }
+
+    /// Tells the scheduler of the first workload of a tenant that fits the cluster.
+    fn choose(&mut self, name: &str, now: Nanos) {
+        let tenant = self.tenants.get_mut(name).unwrap();
+        let capacity = self.scheduler.cluster().capacity().to_vec();
+        let fits = |one: &&Workload| one.needs.iter().zip(&capacity).all(|(needs, has)| needs <= has);
+        let first = tenant.waiting.iter().find(|(_, one)| fits(one)).map(|((.., id), one)| (*id, one));
+        if first.as_ref().map(|first| first.0) == tenant.first.map(|first| first.0) {
+            return;
+        }
+        if let Some((id, ticket)) = tenant.first.take() {
+            self.tickets.remove(&ticket);
+            self.scheduler.withdraw(id, now).unwrap();
+        }
+        if let Some((id, one)) = first {
+            let checksum = u64::from(crc32fast::hash(one.name.as_bytes()) >> 4);
+            let ticket = (one.created.0 / 1_000_000_000) << 28 | checksum;
+            let ticket = (ticket..).find(|ticket| self.tickets.insert(*ticket)).unwrap();
+            tenant.first = Some((id, ticket));
+            self.scheduler.submit_with_ticket(tenant.user, id, &one.needs, ticket, now).unwrap();
         }
     }
-    all.sort_unstable();
-    (0..).zip(all).map(|(ticket, (.., id))| (id, ticket)).collect()
 }
