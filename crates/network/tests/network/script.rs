@@ -120,7 +120,7 @@ pub(crate) fn run(end: &mut impl End, script: &str) {
         }
         if verb == "=" {
             let (name, number) = rest.trim().split_once(' ').unwrap();
-            assert_eq!(end.value(name), number.trim().parse().unwrap(), "at the line: {line}");
+            assert_eq!(end.value(name), number.trim().parse::<u64>().unwrap(), "at the line: {line}");
             continue;
         }
         assert!(sent.is_empty(), "before the line: {line}: it sent {sent:?}");
