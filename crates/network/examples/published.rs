@@ -1,6 +1,6 @@
 //! Simulates rows of the data-mining table that SP-PIFO's authors published, and prints them beside theirs.
 //!
-//! Each row takes four runs of some 50 to 700 million packet-hops, and 1 % of its flows carry nearly all bytes: another seed moves a mean by
+//! Each row takes four runs of some 50 to 700 million packet-hops, and 2 % of its flows carry nearly all bytes: another seed moves a mean by
 //! several per cent.
 //!
 //! `cargo run --release -p trueplane-network --features study --example published -- [LOAD…]`

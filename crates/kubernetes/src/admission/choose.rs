@@ -23,47 +23,39 @@ impl Admission {
 
     fn admit_next(&mut self, now: Nanos) -> Option<u64> {
         self.settle(now);
-        let overdue = self.overdue(now);
-        let mut kept = BTreeSet::new();
-        if let Some(id) = overdue {
-            if self.fits(id) {
-                return Some(self.admit(id, now));
-            }
-            if !self.backfill {
-                kept = self.short(id);
-                if self.flavor == self.resources() {
-                    return None;
-                }
-            }
-        }
-        if !kept.is_empty() {
-            return self.next_of_other_flavors(kept, now);
+        if let Some(id) = self.overdue(now) {
+            return if self.fits(id) {
+                Some(self.admit(id, now))
+            } else {
+                self.next_of_other_flavors(self.short(id), now)
+            };
         }
         let next = if self.backfill { self.scheduler.next_fitting(now) } else { self.scheduler.next(now) };
         match next.expect("time goes on") {
             Some((_, id)) => {
-                let workload = self.start(id);
-                self.hold(&workload.0, &workload.1);
-                self.got(&workload.0, now);
-                self.changed.insert(workload.0);
+                self.start(id, now);
                 Some(id)
             }
-            None if !self.backfill && self.flavor < self.resources() => self.next_of_other_flavors(kept, now),
+            None if !self.backfill && self.flavor < self.resources() => {
+                self.next_of_other_flavors(BTreeSet::new(), now)
+            }
             None => None,
         }
     }
 
-    /// The candidate `id` waits no more. Returns its tenant and what it needs.
-    fn start(&mut self, id: u64) -> (String, Vec<u64>) {
+    /// The candidate `id`, which the scheduler has chosen, holds what it needs from `now` on.
+    fn start(&mut self, id: u64, now: Nanos) {
         let known = self.workloads.get_mut(&id).expect("candidates are known");
         known.is_admitted = true;
-        let workload = &known.workload;
+        let workload = known.workload.clone();
         if let Some(tenant) = self.tenants.get_mut(&workload.tenant) {
             tenant.waiting.remove(&workload.place(id));
             tenant.candidate = None;
             self.tickets.remove(&tenant.ticket);
         }
-        (workload.tenant.clone(), workload.needs.clone())
+        self.hold(&workload.tenant, &workload.needs);
+        self.got(&workload.tenant, now);
+        self.changed.insert(workload.tenant);
     }
 
     /// Admits a candidate although the scheduler would not choose it now.

@@ -45,11 +45,11 @@ pub enum Why {
         /// Amount that it needs, in units.
         needed: u64,
     },
-    /// It would borrow what another tenant waits for, to which it belongs.
+    /// It would borrow the quota of another tenant, which waits for it.
     Claimed {
         /// The resource.
         resource: usize,
-        /// The tenant to which it belongs.
+        /// The tenant whose quota it is.
         tenant: String,
     },
     /// It needs more than its tenant could have by its quota and all that it may borrow.
@@ -61,7 +61,7 @@ pub enum Why {
     },
     /// Nothing of its tenant is to be admitted.
     OnHold,
-    /// The cohort of its tenant is above itself, so that nobody can say what it has.
+    /// The cohort of its tenant, or one above that, is below itself or is not valid.
     Cohort {
         /// Its name.
         name: String,

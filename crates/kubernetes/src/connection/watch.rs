@@ -247,37 +247,26 @@ async fn follow<K>(
     K: Resource<DynamicType = ApiResource> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     let api: Api<K> = Api::all_with(client.clone(), &kind.resource());
-    // A watch that ended as the kind had gone must not go on where it was when the kind is back.
+    // When a kind that had gone is back, its watch begins anew, and does not go on where it was.
     loop {
         let config = watcher::Config::default().timeout(WATCH_SECONDS);
         let mut events = pin!(watcher(api.clone(), config).backoff(Pauses::new(clock)));
         while let Some(event) = events.next().await {
             let change = match event {
                 Err(error) if kind.is_optional() && is_unknown(&error) => {
-                    match absence(&client, kind).await {
-                        Ok(Absence::Version(version)) if kind != Kind::JobSet => {
-                            let ApiResource { group, plural, version: ours, .. } = kind.resource();
-                            Change::Unreadable(
-                                kind,
-                                format!(
-                                    "the cluster has {plural}.{group} in {version}, and this controller reads {ours}: install a controller that reads {version}"
-                                ),
-                            )
-                        }
-                        Ok(absence) => {
-                            if let Absence::Version(_) = absence {
-                                failed(&error);
-                            }
-                            if changed.send(Change::Begins(kind)).await.is_err() {
-                                return;
-                            }
-                            Change::Complete(kind)
-                        }
-                        Err(_) => {
-                            failed(&error);
-                            continue;
+                    let Ok(absence) = absence(&client, kind).await else {
+                        failed(&error);
+                        continue;
+                    };
+                    if absence.is_some() {
+                        failed(&error);
+                    }
+                    for change in changes_of_absence(kind, absence) {
+                        if changed.send(change).await.is_err() {
+                            return;
                         }
                     }
+                    break;
                 }
                 Err(error) => {
                     failed(&error);
@@ -288,24 +277,27 @@ async fn follow<K>(
                 Ok(Event::Delete(object)) => Change::Gone(kind, seen(&object)),
                 Ok(Event::InitDone) => Change::Complete(kind),
             };
-            let is_absent = kind.is_optional() && matches!(change, Change::Unreadable(..));
             if changed.send(change).await.is_err() {
                 return;
-            }
-            if is_absent {
-                break;
             }
         }
         tokio::time::sleep(Pauses::LONGEST).await;
     }
 }
 
-/// Why the API server does not know an optional kind.
-enum Absence {
-    /// There is no such kind.
-    Kind,
-    /// There is one of another version, such as this.
-    Version(String),
+/// Tells that there are no objects of an optional kind; or, if the API server has it in another version, that nobody can read ours. Sets of jobs that
+/// nobody can read are as none.
+fn changes_of_absence(kind: Kind, other_version: Option<String>) -> Vec<Change> {
+    match other_version.filter(|_| kind != Kind::JobSet) {
+        None => vec![Change::Begins(kind), Change::Complete(kind)],
+        Some(version) => {
+            let ApiResource { group, plural, version: ours, .. } = kind.resource();
+            let problem = format!(
+                "the cluster has {plural}.{group} in {version}, and this controller reads {ours}: install a controller that reads {version}"
+            );
+            vec![Change::Unreadable(kind, problem)]
+        }
+    }
 }
 
 /// Whether the API server does not know what was asked for.
@@ -316,16 +308,16 @@ fn is_unknown(error: &watcher::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 404)
 }
 
-/// Finds out why the API server does not know an optional kind: whether it has the kind in another version.
-async fn absence(client: &Client, kind: Kind) -> Result<Absence, kube::Error> {
+/// The other version in which the API server has an optional kind, of which it does not know ours; none if it does not have the kind.
+async fn absence(client: &Client, kind: Kind) -> Result<Option<String>, kube::Error> {
     let resource = kind.resource();
     let groups = client.list_api_groups().await?.groups;
     let group = groups.into_iter().find(|group| group.name == resource.group);
     for version in group.into_iter().flat_map(|group| group.versions) {
         let found = client.list_api_group_resources(&version.group_version).await?.resources;
         if found.iter().any(|found| found.name == resource.plural) && version.version != resource.version {
-            return Ok(Absence::Version(version.version));
+            return Ok(Some(version.version));
         }
     }
-    Ok(Absence::Kind)
+    Ok(None)
 }

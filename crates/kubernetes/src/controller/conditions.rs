@@ -47,7 +47,7 @@ impl Controller {
             }
             self.conditions.insert((kind, name.clone()), now);
             if !ready.is_ready && ready.reason != ON_HOLD {
-                self.warn(kind, "", &name, "", &ready.message.clone(), now);
+                self.warn(kind, "", &name, "", &ready.message, now);
             }
             let since = since.filter(|_| is.is_some_and(|is| is.is_ready == ready.is_ready));
             self.orders.push_back(Order::Condition { kind, name, ready, since });

@@ -54,8 +54,10 @@ pub struct Controller {
     namespaces: BTreeMap<String, Namespace>,
     tenants: BTreeMap<String, TenantObject>,
     cohorts: BTreeMap<String, CohortObject>,
-    /// What could last be read of tenants and cohorts of which nothing can be read now.
-    kept: (BTreeMap<String, TenantSpec>, BTreeMap<String, CohortSettings>),
+    /// What could last be read of tenants of which nothing can be read now.
+    kept_tenants: BTreeMap<String, TenantSpec>,
+    /// What could last be read of cohorts of which nothing can be read now.
+    kept_cohorts: BTreeMap<String, CohortSettings>,
     /// When a condition was last ordered to be written, by kind and name.
     conditions: HashMap<(Kind, String), Nanos>,
     nodes: BTreeMap<String, Node>,
@@ -92,7 +94,8 @@ impl Controller {
             namespaces: BTreeMap::new(),
             tenants: BTreeMap::new(),
             cohorts: BTreeMap::new(),
-            kept: Default::default(),
+            kept_tenants: BTreeMap::new(),
+            kept_cohorts: BTreeMap::new(),
             conditions: HashMap::new(),
             nodes: BTreeMap::new(),
             items: HashMap::new(),
@@ -271,24 +274,16 @@ impl Controller {
     pub fn shown_all(&mut self, kind: Kind, there: &BTreeSet<String>, now: Nanos) {
         match kind {
             Kind::Namespace => {
-                let gone: Vec<String> =
-                    self.namespaces.keys().filter(|name| !there.contains(*name)).cloned().collect();
-                gone.iter().for_each(|name| self.forget_namespace(name, now));
+                gone(&self.namespaces, there).iter().for_each(|name| self.forget_namespace(name, now));
             }
             Kind::Node => {
-                let gone: Vec<String> =
-                    self.nodes.keys().filter(|name| !there.contains(*name)).cloned().collect();
-                gone.iter().for_each(|name| self.forget_node(name));
+                gone(&self.nodes, there).iter().for_each(|name| self.forget_node(name));
             }
             Kind::Tenant => {
-                let gone: Vec<String> =
-                    self.tenants.keys().filter(|name| !there.contains(*name)).cloned().collect();
-                gone.iter().for_each(|name| self.forget_tenant(name, now));
+                gone(&self.tenants, there).iter().for_each(|name| self.forget_tenant(name, now));
             }
             Kind::Cohort => {
-                let gone: Vec<String> =
-                    self.cohorts.keys().filter(|name| !there.contains(*name)).cloned().collect();
-                gone.iter().for_each(|name| self.forget_cohort(name, now));
+                gone(&self.cohorts, there).iter().for_each(|name| self.forget_cohort(name, now));
             }
             Kind::Definition => {}
             Kind::Pod | Kind::Job | Kind::JobSet => {
@@ -316,6 +311,11 @@ impl Controller {
         }
         admission.set_capacity(&capacity, now);
     }
+}
+
+/// The names of what is known and not there any more.
+fn gone<T>(known: &BTreeMap<String, T>, there: &BTreeSet<String>) -> Vec<String> {
+    known.keys().filter(|name| !there.contains(*name)).cloned().collect()
 }
 
 /// Takes a unique number out of an index.

@@ -54,14 +54,14 @@ impl Controller {
         let name = tenant.name.clone();
         let before = self.tenants.insert(name.clone(), tenant).map(|before| before.spec);
         let is_news = before.as_ref() != Some(&self.tenants[&name].spec);
-        keep(&mut self.kept.0, &name, before, self.tenants[&name].spec.is_ok());
+        keep(&mut self.kept_tenants, &name, before, self.tenants[&name].spec.is_ok());
         self.settings_changed(Kind::Tenant, &name, is_news, now);
     }
 
     /// Nothing is set for the tenant from `now` on but what namespaces say.
     pub fn forget_tenant(&mut self, name: &str, now: Nanos) {
         let is_news = self.tenants.remove(name).is_some();
-        self.kept.0.remove(name);
+        self.kept_tenants.remove(name);
         self.settings_changed(Kind::Tenant, name, is_news, now);
     }
 
@@ -70,14 +70,14 @@ impl Controller {
         let name = cohort.name.clone();
         let before = self.cohorts.insert(name.clone(), cohort).map(|before| before.spec);
         let is_news = before.as_ref() != Some(&self.cohorts[&name].spec);
-        keep(&mut self.kept.1, &name, before, self.cohorts[&name].spec.is_ok());
+        keep(&mut self.kept_cohorts, &name, before, self.cohorts[&name].spec.is_ok());
         self.settings_changed(Kind::Cohort, &name, is_news, now);
     }
 
     /// Nothing is set for the cohort from `now` on.
     pub fn forget_cohort(&mut self, name: &str, now: Nanos) {
         let is_news = self.cohorts.remove(name).is_some();
-        self.kept.1.remove(name);
+        self.kept_cohorts.remove(name);
         self.settings_changed(Kind::Cohort, name, is_news, now);
     }
 
@@ -123,7 +123,7 @@ impl Controller {
         }
         for (tenant, settings) in &mut wanted {
             let Some(object) = self.tenants.get(*tenant) else { continue };
-            if let Some(spec) = object.spec.as_ref().ok().or_else(|| self.kept.0.get(*tenant)) {
+            if let Some(spec) = object.spec.as_ref().ok().or_else(|| self.kept_tenants.get(*tenant)) {
                 settings.weight = spec.weight;
                 settings.quotas = spec.quotas.clone();
                 settings.longest_wait = spec.longest_wait;
@@ -153,7 +153,7 @@ impl Controller {
             let settings = match &object.spec {
                 Ok(settings) => settings.clone(),
                 Err(_) => {
-                    let kept = self.kept.1.get(name).cloned().unwrap_or_default();
+                    let kept = self.kept_cohorts.get(name).cloned().unwrap_or_default();
                     CohortSettings { is_unusable: true, ..kept }
                 }
             };
@@ -165,7 +165,7 @@ impl Controller {
     /// The quotas of all tenants that have an object.
     fn quotas_of_tenants(&self) -> BTreeMap<String, CohortSettings> {
         let spec = |(name, object): (&String, &TenantObject)| {
-            let spec = object.spec.as_ref().ok().or_else(|| self.kept.0.get(name))?;
+            let spec = object.spec.as_ref().ok().or_else(|| self.kept_tenants.get(name))?;
             Some((name.clone(), spec.quotas.clone()))
         };
         self.tenants.iter().filter_map(spec).collect()

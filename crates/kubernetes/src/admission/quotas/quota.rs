@@ -5,7 +5,7 @@
 pub struct Quota {
     /// The amount that is its own.
     pub nominal: u64,
-    /// The most that it may have above what is its own and its children lend to it, if there is a limit.
+    /// The most that it may borrow, if there is a limit.
     pub borrowing_limit: Option<u64>,
     /// The most that it lends to others, if there is a limit.
     pub lending_limit: Option<u64>,
