@@ -302,7 +302,8 @@ fn changes_of_absence(kind: Kind, other_version: Option<String>) -> Vec<Change> 
 
 /// Whether the API server does not know what was asked for.
 fn is_unknown(error: &watcher::Error) -> bool {
-    let (watcher::Error::InitialListFailed(error) | watcher::Error::WatchStartFailed(error)) = error else {
+    use watcher::Error::{InitialListFailed, WatchFailed, WatchStartFailed};
+    let (InitialListFailed(error) | WatchStartFailed(error) | WatchFailed(error)) = error else {
         return false;
     };
     matches!(error, kube::Error::Api(status) if status.code == 404)

@@ -138,3 +138,25 @@ async fn a_version_of_the_future_is_told() {
     until(&server, "it goes on", || server.opened().len() == 1).await;
     running.stop().await;
 }
+
+/// The kinds are removed and come back while the controller runs: what tenants set goes and comes with them.
+#[tokio::test]
+async fn kinds_may_go_and_come_back() {
+    let server = cluster();
+    server.install(&["v1alpha1"]);
+    tenant(&server, "a", &json!({ "hold": true }));
+    server.put("pods", pod("a", "p", 1));
+    let running = Running::start(&server, "one");
+    until(&server, "the hold is told", is_told(&server, "tenants", "a", "OnHold", "on hold")).await;
+    assert!(server.opened().is_empty());
+    server.install(&[]);
+    until(&server, "nothing holds a", || server.opened().len() == 1).await;
+    tenant(&server, "b", &json!({ "hold": true }));
+    server.install(&["v1alpha1"]);
+    until(&server, "the hold of b is told", is_told(&server, "tenants", "b", "OnHold", "on hold")).await;
+    server.put("pods", pod("b", "p", 1));
+    server.put("pods", pod("a", "q", 1));
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(server.opened(), ["a/p"], "both are on hold again");
+    running.stop().await;
+}
