@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use trueplane_network::Nanos;
-use trueplane_network::fabric::{Network, Outcome, Poisson, Ranked, Sizes, Topology};
+use trueplane_network::simulator::{Network, Outcome, Poisson, Ranked, Sizes, Topology};
 use trueplane_network::transport::preset;
 use trueplane_sched::Banked;
 use trueplane_sched::policy::{PushDown, SpPifo};

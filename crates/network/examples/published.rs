@@ -8,8 +8,10 @@
 use std::time::Instant;
 
 use trueplane_network::Nanos;
-use trueplane_network::fabric::workload::{Poisson, Sizes};
-use trueplane_network::fabric::{DropTail, Network, Outcome, PortQueue, Ranked, SizeClass, Times, Topology};
+use trueplane_network::simulator::workload::{Poisson, Sizes};
+use trueplane_network::simulator::{
+    DropTail, Network, Outcome, PortQueue, Ranked, SizeClass, Times, Topology,
+};
 use trueplane_network::transport::control::CongestionControl;
 use trueplane_network::transport::preset::{self, Parts};
 use trueplane_network::transport::recovery::LossRecovery;

@@ -6,11 +6,11 @@
 //!
 //! With the feature `study`:
 //!
-//! 1. `fabric`: hosts, links, switches and flows, packet by packet.
+//! 1. `simulator`: hosts, links, switches and flows, packet by packet.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "study")]
-pub mod fabric;
+pub mod simulator;
 pub mod transport;
 
 pub use trueplane_units::Nanos;

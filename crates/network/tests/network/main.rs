@@ -1,7 +1,6 @@
 //! Transport against faults, scripts and naive models.
 
 mod conformance;
-mod fabric;
 mod naive;
 mod path;
 mod presets;
@@ -10,4 +9,5 @@ mod receivers;
 mod script;
 mod scripts;
 mod senders;
+mod simulator;
 mod windows;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use trueplane_network::Nanos;
-use trueplane_network::fabric::calendar::{Calendar, Event};
+use trueplane_network::simulator::calendar::{Calendar, Event};
 
 /// What is done: events are added so much later, or taken.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use trueplane_network::Nanos;
-use trueplane_network::fabric::port::{Offered, Waiting};
-use trueplane_network::fabric::{DropTail, PortQueue, Ranked};
+use trueplane_network::simulator::port::{Offered, Waiting};
+use trueplane_network::simulator::{DropTail, PortQueue, Ranked};
 use trueplane_sched::policy::{Afq, Pifo, PushDown, SpPifo};
 use trueplane_sched::rank::{PFabric, PacketMeta, RankPolicy, Stfq};
 use trueplane_sched::{Banked, Packet, Scheduler};

@@ -1,7 +1,7 @@
 //! Ways through networks.
 
 use trueplane_network::Nanos;
-use trueplane_network::fabric::{Link, Topology};
+use trueplane_network::simulator::{Link, Topology};
 use trueplane_units::BitsPerSec;
 
 const RATE: BitsPerSec = BitsPerSec(1_000_000_000);

@@ -1,7 +1,7 @@
 //! Whole runs: one worked by hand, and what must hold of all.
 
 use trueplane_network::Nanos;
-use trueplane_network::fabric::{
+use trueplane_network::simulator::{
     Completed, DropTail, FlowSpec, Link, Network, Outcome, Poisson, PortQueue, Ranked, SizeClass, Sizes,
     Times, Topology,
 };

@@ -1,7 +1,7 @@
 //! Flows that start by chance.
 
 use trueplane_network::Nanos;
-use trueplane_network::fabric::{FlowSpec, Poisson, Sizes};
+use trueplane_network::simulator::{FlowSpec, Poisson, Sizes};
 
 #[test]
 fn sizes_fall_to_the_step_below() {
