@@ -7,8 +7,11 @@
 //! With the feature `study`:
 //!
 //! 1. `simulator`: hosts, links, switches and flows, packet by packet.
+//! 2. `fabric`: the study of flow completion times under packet schedulers.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "study")]
+pub mod fabric;
 #[cfg(feature = "study")]
 pub mod simulator;
 pub mod transport;

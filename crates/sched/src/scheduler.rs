@@ -39,7 +39,7 @@ pub struct Settings<'a> {
 }
 
 /// A scheduler whose division of the ranks among its queues can be looked at, if it has one.
-pub trait Examined: Scheduler {
+pub trait Examined: Scheduler + 'static {
     /// Part of the division that the last arrival may have changed.
     #[inline]
     fn moved(&self) -> Moved {
@@ -113,7 +113,7 @@ impl Bounded for Packs {
     }
 }
 
-impl<M: Bounded> Examined for Banked<M> {
+impl<M: Bounded + 'static> Examined for Banked<M> {
     #[inline]
     fn moved(&self) -> Moved {
         self.mapper().moved()

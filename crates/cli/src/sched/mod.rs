@@ -1,6 +1,7 @@
 //! `trueplane sched …`
 
 use clap::Subcommand;
+use trueplane_network::fabric::Fabric;
 use trueplane_sched::bandwidth::Bandwidth;
 use trueplane_sched::inversions::Inversions;
 
@@ -11,11 +12,13 @@ use crate::study::Run;
 pub(crate) enum Verb {
     Inversions(Box<Run<Inversions>>),
     Bandwidth(Box<Run<Bandwidth>>),
+    Fabric(Box<Run<Fabric>>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Inversions(args) => args.run(),
         Verb::Bandwidth(args) => args.run(),
+        Verb::Fabric(args) => args.run(),
     }
 }

@@ -55,6 +55,7 @@ const IDENTITIES: &[Identity] = &[
         &["arrived_bytes"],
         &["passed_bytes", "marked_bytes", "dropped_bytes"],
     ),
+    identity("sched.fabric", "counts", &["sent"], &["delivered", "drops", "in_network"]),
     identity("sched.inversions", "counts", &["arrivals"], &["departures", "drops"]),
     identity("sched.inversions", "by-rank", &["arrivals"], &["departures", "drops"]),
     identity("surge.compare", "rows", &["arrived"], &["served", "dropped", "left"]),

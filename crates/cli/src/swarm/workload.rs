@@ -83,6 +83,29 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "flows", 1 + draw.below(5));
             set(&mut given, "step", one_of(draw, &["100us", "500us", "1ms"]));
         }
+        "sched.fabric" => {
+            if draw.one_in(3) {
+                set(
+                    &mut given,
+                    "workload",
+                    file(folder, "sizes.csv", "bytes,cdf\n1,0.2\n20000,0.9\n1500000,1\n"),
+                );
+            }
+            set(&mut given, "duration", one_of(draw, &["10us", "1ms", "3ms"]));
+            set(&mut given, "leaves", 1 + draw.below(3));
+            set(&mut given, "spines", 1 + draw.below(2));
+            set(&mut given, "hosts", 2 + draw.below(3));
+            set(&mut given, "access_rate", one_of(draw, &["100Mbps", "1Gbps", "10Gbps"]));
+            set(&mut given, "core_rate", one_of(draw, &["1Gbps", "4Gbps"]));
+            set(&mut given, "link_delay", one_of(draw, &["0ns", "20ns", "5us"]));
+            if draw.one_in(2) {
+                set(&mut given, "load", one_of(draw, &["0.5", "0.2,0.9", "1.5"]));
+                leave_out(&mut given, &["flow_rate"]);
+            } else {
+                set(&mut given, "flow_rate", one_of(draw, &["1", "2K,10K"]));
+                leave_out(&mut given, &["load"]);
+            }
+        }
         "sched.inversions" => {
             if draw.one_in(3) {
                 set(&mut given, "trace", capture(draw, folder));

@@ -5,11 +5,13 @@
 //! 1. [`topology`]: hosts, switches, links, and the ways through them; [`workload`]: flows that start by chance.
 //! 2. [`port`]: the queue of an output port, which may be any scheduler of `trueplane-sched`.
 //! 3. [`calendar`]: events in the order of time; [`packets`]: packets on their way; [`flow`]: flows and what became of them.
-//! 4. [`run`]: the network, event by event, and the identities that hold at its end; [`found`]: completion times by size.
+//! 4. [`run`]: the network, event by event, and the identities that hold at its end; [`found`]: completion times by size; [`least`]: the least
+//!    time that a flow can take.
 
 pub mod calendar;
 pub mod flow;
 pub mod found;
+pub mod least;
 pub mod packets;
 pub mod port;
 pub mod run;
@@ -18,6 +20,7 @@ pub mod workload;
 
 pub use flow::{Completed, Counts, FlowSpec};
 pub use found::{SizeClass, Times};
+pub use least::{Packing, least_time};
 pub use port::{DropTail, PortQueue, Ranked};
 pub use run::{Network, Outcome, Unbalanced};
 pub use topology::{BadTopology, Link, Topology};

@@ -44,6 +44,23 @@ pub trait PortQueue {
     }
 }
 
+/// Queues of different kinds in one network.
+impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
+    #[inline]
+    fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
+        (**self).offer(packet, now)
+    }
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        (**self).next()
+    }
+
+    fn len(&self) -> usize {
+        (**self).len()
+    }
+}
+
 /// A FIFO that holds so many bytes, and marks what comes while more than a threshold wait.
 #[derive(Clone, Debug)]
 pub struct DropTail {

@@ -24,6 +24,9 @@ const WAKE: u32 = 2;
 /// The next flow starts.
 const START: u32 = 3;
 
+/// Number of events between two looks at a run.
+pub const WATCHED: u64 = 1 << 16;
+
 /// An output port and what went through it: offered = sent + dropped + waiting.
 #[derive(Debug)]
 struct Port<Q> {
@@ -144,14 +147,24 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
     /// # Errors
     ///
     /// If packets got lost in the books, which are checked at the end.
-    pub fn run(
+    pub fn run(self, flows: impl Iterator<Item = FlowSpec>, until: Nanos) -> Result<Outcome, Unbalanced> {
+        self.run_watched(flows, until, |_| true)
+    }
+
+    /// The same, showing what has happened so far to `goes_on` every [`WATCHED`] events. The run ends early if that says so.
+    ///
+    /// # Errors
+    ///
+    /// As [`Network::run`].
+    pub fn run_watched(
         mut self,
         mut flows: impl Iterator<Item = FlowSpec>,
         until: Nanos,
+        mut goes_on: impl FnMut(&Outcome) -> bool,
     ) -> Result<Outcome, Unbalanced> {
         self.expect(flows.next());
         while let Some(event) = self.calendar.take() {
-            if event.time > until {
+            if event.time > until || self.outcome.events % WATCHED == 0 && !goes_on(&self.outcome) {
                 break;
             }
             let (now, number) = (event.time, event.what & ((1 << KIND_BITS) - 1));

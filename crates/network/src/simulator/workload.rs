@@ -1,5 +1,8 @@
 //! Flows that start as a Poisson process, with sizes from a distribution.
 
+use std::io::Read;
+use std::ops::RangeInclusive;
+
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -7,6 +10,9 @@ use thiserror::Error;
 use trueplane_units::Nanos;
 
 use super::flow::FlowSpec;
+
+/// Sizes that a flow can have: at 1 Gbit/s, the largest takes more than two hours.
+const MOST: RangeInclusive<u64> = 1..=1_000_000_000_000;
 
 /// A distribution of flow sizes that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -29,15 +35,22 @@ impl Sizes {
     ///
     /// # Errors
     ///
-    /// If there is no step, sizes or shares do not ascend, or the last share is not 1.
+    /// If there is no step, sizes or shares do not ascend or are out of range, or the last share is not 1.
     pub fn new(steps: Vec<(u64, f64)>) -> Result<Self, BadSizes> {
         let bad = |expected, got: String| Err(BadSizes { expected, got });
-        if steps.windows(2).any(|pair| pair[0].0 >= pair[1].0 || pair[0].1 > pair[1].1) {
-            return bad("sizes and shares that ascend", format!("{steps:?}"));
+        let is_wrong = |pair: &[(u64, f64)]| pair[0].0 >= pair[1].0 || pair[0].1 > pair[1].1;
+        if let Some(pair) = steps.windows(2).find(|pair| is_wrong(pair)) {
+            return bad("sizes and shares that ascend", format!("{:?} before {:?}", pair[0], pair[1]));
+        }
+        if let Some(step) =
+            steps.iter().find(|(bytes, share)| !MOST.contains(bytes) || !(0.0..=1.0).contains(share))
+        {
+            return bad("1 to 10^12 bytes and a share from 0 to 1", format!("{step:?}"));
         }
         match steps.last() {
             Some((_, share)) if (share - 1.0).abs() < 1e-9 => Ok(Self { steps }),
-            last => bad("1 as the last share", format!("{last:?}")),
+            Some((_, share)) => bad("1 as the last share", share.to_string()),
+            None => bad("one size or more", "none".to_owned()),
         }
     }
 
@@ -78,15 +91,47 @@ impl Sizes {
         Self { steps: steps.to_vec() }
     }
 
+    /// Reads a table in CSV with the columns `bytes` and `cdf`: a size, and the share of flows that are no larger, from 0 to 1.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sizes::new`], or if a column is missing or a line has no such numbers.
+    pub fn read(table: impl Read) -> Result<Self, BadSizes> {
+        let bad = |expected, got: String| BadSizes { expected, got };
+        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(table);
+        let header = reader.headers().map_err(|error| bad("CSV", error.to_string()))?.clone();
+        let place = |name: &str| header.iter().position(|column| column == name);
+        let (Some(bytes), Some(share)) = (place("bytes"), place("cdf")) else {
+            return Err(bad("the columns bytes and cdf", format!("{:?}", header.iter().collect::<Vec<_>>())));
+        };
+        let mut steps = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|error| bad("CSV", error.to_string()))?;
+            let text = |place: usize| record.get(place).unwrap_or_default();
+            let step = (text(bytes).parse::<u64>(), text(share).parse::<f64>());
+            let (Ok(bytes), Ok(share)) = step else {
+                let line = record.position().map_or(0, csv::Position::line);
+                let got = format!("{:?} and {:?} in line {line}", text(bytes), text(share));
+                return Err(bad("a whole number of bytes and a share from 0 to 1", got));
+            };
+            steps.push((bytes, share));
+        }
+        Self::new(steps)
+    }
+
+    /// The sizes that occur, each with its share of the flows.
+    pub fn shares(&self) -> impl Iterator<Item = (u64, f64)> {
+        let below = std::iter::once(0.0).chain(self.steps.iter().map(|(_, share)| *share));
+        self.steps
+            .iter()
+            .zip(below)
+            .map(|(&(bytes, share), below)| (bytes, share - below))
+            .filter(|(_, share)| *share > 0.0)
+    }
+
     /// Mean size in bytes.
     pub fn mean(&self) -> f64 {
-        let mut below = 0.0;
-        let mut sum = 0.0;
-        for &(bytes, share) in &self.steps {
-            sum += bytes as f64 * (share - below);
-            below = share;
-        }
-        sum
+        self.shares().map(|(bytes, share)| bytes as f64 * share).sum()
     }
 
     /// The size at a share from 0 to below 1.

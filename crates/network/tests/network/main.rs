@@ -1,6 +1,8 @@
 //! Transport against faults, scripts and naive models.
 
 mod conformance;
+mod example;
+mod fabric;
 mod naive;
 mod path;
 mod presets;

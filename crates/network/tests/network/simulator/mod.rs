@@ -1,6 +1,7 @@
 //! The network of hosts, links and switches.
 
 mod calendar;
+mod least;
 mod port;
 mod runs;
 mod topology;

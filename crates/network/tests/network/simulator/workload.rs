@@ -23,11 +23,11 @@ fn sizes_fall_to_the_step_below() {
 #[test]
 fn steps_that_do_not_ascend_are_refused() {
     let refused = |steps: &[(u64, f64)]| Sizes::new(steps.to_vec()).unwrap_err().to_string();
-    assert_eq!(refused(&[]), "flow sizes: expected 1 as the last share, got None");
-    assert_eq!(refused(&[(1, 0.5)]), "flow sizes: expected 1 as the last share, got Some((1, 0.5))");
+    assert_eq!(refused(&[]), "flow sizes: expected one size or more, got none");
+    assert_eq!(refused(&[(1, 0.5)]), "flow sizes: expected 1 as the last share, got 0.5");
     assert_eq!(
         refused(&[(5, 0.5), (5, 1.0)]),
-        "flow sizes: expected sizes and shares that ascend, got [(5, 0.5), (5, 1.0)]"
+        "flow sizes: expected sizes and shares that ascend, got (5, 0.5) before (5, 1.0)"
     );
 }
 

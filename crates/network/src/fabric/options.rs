@@ -1,0 +1,154 @@
+//! The parameters of `sched fabric`.
+
+use trueplane_sched::policy::PushDown;
+use trueplane_study::Error;
+use trueplane_study::prose::beyond;
+use trueplane_units::{
+    BitsPerSec, Bytes, Choices, Factor, List, Nanos, PerSecond, Positive, Within, parameters,
+};
+
+use super::sizes::SizesName;
+use super::system::{RankName, SystemName};
+use crate::simulator::{Sizes, Topology};
+
+/// Queues of a port, at most.
+const MOST_QUEUES: u64 = 64;
+/// Packets that a queue holds, at most.
+const MOST_DEPTH: u64 = 1 << 16;
+/// Switches of a kind, and hosts at a leaf, at most.
+const MOST_NODES: u64 = 256;
+/// Hosts, at most.
+const MOST_HOSTS: u32 = 16_384;
+/// More packet-hops than these, under all policies and loads together, are refused: they take hours.
+const MOST_HOPS: f64 = 5e10;
+/// Loads that are simulated unless the user gives others.
+const USUAL_LOADS: [u64; 3] = [200_000, 500_000, 800_000];
+
+/// Heading of help texts for the network.
+const NETWORK: &str = "The network";
+/// Heading of help texts for ports.
+const PORTS: &str = "Ports";
+
+parameters! {
+    /// Parameters of `sched fabric`.
+    #[derive(Clone, Debug)]
+    pub struct Options {
+        /// Distribution of the flow sizes: web-search, data-mining, or the path of a CSV file.
+        ///
+        /// The two names are the distributions of the simulations that the authors of SP-PIFO published. A file has the columns bytes and cdf. Each
+        /// row is a flow size and the share of flows that are no larger, from 0 to 1.
+        pub workload: SizesName => { value: "WORKLOAD", positional: true, default: "web-search" },
+        /// Rank by which the ports of schedulers order packets.
+        pub rank: RankName => { value: "RANK", default: "pfabric" },
+        /// Policies to compare.
+        pub policies: Choices<SystemName> => { value: "LIST", default: "all" },
+        /// Offered load, as a share of what all hosts together can send. A list varies it.
+        pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.2,0.5,0.8", conflicts: "flow_rate" },
+        /// Flows that start per second in the whole network. It replaces --load. A list varies it.
+        pub flow_rate: Option<List<Positive<PerSecond>>> => { value: "LIST" },
+        /// Time during which flows start. All flows run to their end.
+        pub duration: Positive<Nanos> => { value: "TIME", default: "100ms" },
+        /// Number of leaf switches.
+        pub leaves: Within<u32, 1, MOST_NODES> => { value: "N", default: "9", heading: NETWORK },
+        /// Number of spine switches. Each is linked to all leaves.
+        pub spines: Within<u32, 1, MOST_NODES> => { value: "N", default: "4", heading: NETWORK },
+        /// Number of hosts at each leaf switch.
+        pub hosts: Within<u32, 1, MOST_NODES> => { value: "N", default: "16", heading: NETWORK },
+        /// Rate of the links of hosts.
+        pub access_rate: Positive<BitsPerSec> => { value: "RATE", default: "1Gbps", heading: NETWORK },
+        /// Rate of the links between switches.
+        pub core_rate: Positive<BitsPerSec> => { value: "RATE", default: "4Gbps", heading: NETWORK },
+        /// Propagation delay of each link.
+        pub link_delay: Nanos => { value: "TIME", default: "20ns", heading: NETWORK },
+        /// Number of strict-priority queues of a port with a scheduler.
+        pub queues: Within<u64, 1, MOST_QUEUES> => { value: "N", default: "8", heading: PORTS },
+        /// Number of packets that each queue can hold. A PIFO has one queue with the same total memory.
+        pub depth: Within<u64, 1, MOST_DEPTH> => { value: "PACKETS", default: "10", heading: PORTS },
+        /// Only for tcp and dctcp: bytes that a FIFO port can hold.
+        pub buffer: Option<Positive<Bytes>> =>
+            { value: "SIZE", default_words: "146000B, or 120000B with --rank stfq", heading: PORTS },
+        /// Only for dctcp: a packet is marked if more than so many bytes wait with it.
+        pub mark: Option<Positive<Bytes>> =>
+            { value: "SIZE", default_words: "14600B, or 48000B with --rank stfq", heading: PORTS },
+        /// Only for sp-pifo: amount by which it lowers its bounds after an inversion.
+        pub push_down: PushDown => { value: "HOW", default: "cost", heading: PORTS },
+        /// Only for afq: bytes that it sends from each flow in a round.
+        pub bytes_per_round: Positive<u32> => { value: "BYTES", default: "1500", heading: PORTS },
+        /// Only for aifo and packs: number of packets from which they take their quantiles.
+        pub window: Within<u32, 1, { 1 << 20 }> => { value: "PACKETS", default: "1000", heading: PORTS },
+        /// Seed of the random number generator.
+        pub seed: u64 => { value: "SEED", default: "1" },
+    }
+}
+
+/// How many flows come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Offered {
+    /// Offered bits over what all hosts together can send.
+    pub load: f64,
+    /// Flows that start per second.
+    pub flows_per_second: f64,
+}
+
+impl Options {
+    /// The fabric.
+    pub(super) fn topology(&self) -> Result<Topology, Error> {
+        let hosts = *self.leaves * *self.hosts;
+        if !(2..=MOST_HOSTS).contains(&hosts) {
+            return Err(Error::Parameters(format!(
+                "--leaves {} with --hosts {} are {hosts} hosts in all: expected 2 to {MOST_HOSTS}",
+                *self.leaves, *self.hosts
+            )));
+        }
+        Topology::leaf_spine(
+            *self.leaves,
+            *self.spines,
+            *self.hosts,
+            *self.access_rate,
+            *self.core_rate,
+            self.link_delay,
+        )
+        .map_err(|error| Error::Parameters(error.to_string()))
+    }
+
+    /// What all hosts together can send, in bits per second.
+    fn capacity(&self) -> f64 {
+        f64::from(*self.leaves * *self.hosts) * self.access_rate.0 as f64
+    }
+
+    /// The loads, each once, in ascending order.
+    pub(super) fn offered(&self, sizes: &Sizes) -> Vec<Offered> {
+        let flow_bits = sizes.mean() * 8.0;
+        let of_load = |load: f64| Offered { load, flows_per_second: load * self.capacity() / flow_bits };
+        let of_rate =
+            |flows: f64| Offered { load: flows * flow_bits / self.capacity(), flows_per_second: flows };
+        let mut all: Vec<Offered> = match (&self.flow_rate, &self.load) {
+            (Some(rates), _) => rates.distinct().iter().map(|rate| of_rate(rate.0 as f64)).collect(),
+            (None, Some(loads)) => loads.distinct().iter().map(|load| of_load(load.number())).collect(),
+            (None, None) => USUAL_LOADS.iter().map(|load| of_load(*load as f64 / 1e6)).collect(),
+        };
+        all.sort_by(|one, other| one.load.total_cmp(&other.load));
+        all
+    }
+
+    /// Bytes that a FIFO port holds, and from which on it marks.
+    pub(super) fn fifo(&self) -> (u64, u64) {
+        let (buffer, mark) = match self.rank {
+            RankName::PFabric => (146_000, 14_600),
+            RankName::Stfq => (120_000, 48_000),
+        };
+        (self.buffer.map_or(buffer, |given| given.0), self.mark.map_or(mark, |given| given.0))
+    }
+
+    /// Refuses what would take hours.
+    pub(super) fn check(&self, hops: f64) -> Result<(), Error> {
+        if hops > MOST_HOPS {
+            return Err(Error::Parameters(format!(
+                "expected a --duration so short that packets pass at most {MOST_HOPS:.0e} links, under all policies and loads together; with {} they pass {}",
+                *self.duration,
+                beyond(hops, MOST_HOPS)
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! What people see of `sched fabric`: completion times over the load, and a table with everything at each load.
+
+use trueplane_study::report::{Axis, Cell, Plot, Series, Unit, color_of};
+use trueplane_study::{Measured, Page};
+use trueplane_units::{Bytes, Percent, digits};
+
+use super::found::{AtLoad, Class, Found, SystemRun};
+use super::options::Options;
+use super::system::{RankName, SystemName};
+use super::verdict::best;
+
+/// Fewest flows of which a 99th percentile says something.
+const FEWEST: u64 = 100;
+
+/// A system at a load.
+type Row<'a> = (&'a AtLoad, &'a SystemRun);
+
+pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
+    page.fact("hosts", "hosts", found.hosts);
+    page.fact("mean flow size", "flow_mean_bytes", Bytes(found.mean_bytes as u64));
+    warnings(found, page);
+    if let Some(busiest) = found.busiest() {
+        for run in &busiest.systems {
+            page.numbers(
+                format!(
+                    "mean time of flows below 100 kB under {} at a load of {}",
+                    run.system,
+                    digits(busiest.offered.load, 3)
+                ),
+                "small_mean_ns",
+                run.small.classical_ns.map(Cell::Nanos),
+                run.small.mean_ns().map(Cell::Nanos),
+                Measured::Needs("a fabric with these ports"),
+            );
+        }
+    }
+    let rows: Vec<Row<'_>> =
+        found.loads.iter().flat_map(|load| load.systems.iter().map(move |run| (load, run))).collect();
+    systems(options, found, rows.clone(), page);
+    slowdowns(rows.clone(), page);
+    counts(rows, page);
+    page.lead(small(options, found));
+    page.plot(percentiles(found));
+    page.plot(large(options, found));
+}
+
+fn warnings(found: &Found, page: &mut Page) {
+    let least = found.loads.iter().map(|load| load.systems.first().map_or(0, |run| run.small.flows())).min();
+    if let Some(flows) = least.filter(|flows| *flows < FEWEST) {
+        page.warn(format!(
+            "At one load, only {flows} flows are below 100 kB, too few for a 99th percentile: raise --duration."
+        ));
+    }
+    if let Some(load) = found.loads.iter().find(|load| (load.load / load.offered.load - 1.0).abs() > 0.1) {
+        page.warn(format!(
+            "The flows that came are a load of {}, and not the {} that was asked for: few large flows make most of the load. Raise --duration, or try other seeds.",
+            digits(load.load, 3),
+            digits(load.offered.load, 3)
+        ));
+    }
+}
+
+fn load_of((load, _): &Row<'_>) -> f64 {
+    load.offered.load
+}
+
+fn name_of((_, run): &Row<'_>) -> &'static str {
+    run.system.name()
+}
+
+fn systems(options: &Options, found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
+    let title = format!("Flow completion times, {}", options.rank.purpose());
+    page.table("policies", title, rows)
+        .col("load", "load", load_of)
+        .col("policy", "policy", name_of)
+        .col("below 100 kB: mean", "small_mean_ns", |(_, run)| run.small.mean_ns().map(Cell::Nanos))
+        .col("by the formula", "small_classical_ns", |(_, run)| run.small.classical_ns.map(Cell::Nanos))
+        .col("99th percentile", "small_p99_ns", |(_, run)| run.small.p99())
+        .col("1 MB and more: mean", "large_mean_ns", |(_, run)| run.large.mean_ns().map(Cell::Nanos))
+        .col("by the formula", "large_classical_ns", |(_, run)| run.large.classical_ns.map(Cell::Nanos))
+        .col("drops", "drop_share", |(_, run)| Percent(run.drops as f64 / run.sent.max(1) as f64))
+        .mark(|(load, run)| {
+            best(options, found, load).filter(|best| *best == run.system).map(|_| "deploy this")
+        });
+}
+
+fn slowdowns(rows: Vec<Row<'_>>, page: &mut Page) {
+    page.table("slowdowns", "Completion time over the least time on a network without other flows", rows)
+        .col("load", "load", load_of)
+        .col("policy", "policy", name_of)
+        .col("below 100 kB: mean", "small_slowdown_mean", |(_, run)| run.small.slowdown())
+        .col("99th percentile", "small_slowdown_p99", |(_, run)| run.small.slowdown_p99())
+        .col("1 MB and more: mean", "large_slowdown_mean", |(_, run)| run.large.slowdown())
+        .col("99th percentile", "large_slowdown_p99", |(_, run)| run.large.slowdown_p99())
+        .col("all flows: mean", "slowdown_mean", |(_, run)| run.all.slowdown())
+        .col("99th percentile", "slowdown_p99", |(_, run)| run.all.slowdown_p99())
+        .detail();
+}
+
+fn counts(rows: Vec<Row<'_>>, page: &mut Page) {
+    page.table("counts", "Flows and packets", rows)
+        .col("load", "load", load_of)
+        .col("policy", "policy", name_of)
+        .col("load that came", "offered_load", |(load, _)| load.load)
+        .col("flows", "flows", |(load, _)| load.flows)
+        .col("below 100 kB", "small_flows", |(_, run)| run.small.flows())
+        .col("1 MB and more", "large_flows", |(_, run)| run.large.flows())
+        .col("packets sent", "sent", |(_, run)| run.sent)
+        .col("delivered", "delivered", |(_, run)| run.delivered)
+        .col("drops", "drops", |(_, run)| run.drops)
+        .col("in the network at the end", "in_network", |(_, run)| run.in_network)
+        .col("links passed", "hops", |(_, run)| run.hops)
+        .col("most packets at once", "most_packets", |(_, run)| run.most_packets)
+        .col("end of the last flow", "end_ns", |(_, run)| run.end)
+        .detail();
+}
+
+/// A curve for each system, by what is told of a run.
+fn curves(found: &Found, of: impl Fn(&SystemRun) -> Option<f64>) -> Vec<Series> {
+    let systems: Vec<SystemName> =
+        found.busiest().map_or_else(Vec::new, |load| load.systems.iter().map(|run| run.system).collect());
+    let curve = |&system: &SystemName| Series {
+        name: system.to_string(),
+        points: (found.loads.iter())
+            .filter_map(|load| Some((load.offered.load, of(load.run(system)?)?)))
+            .collect(),
+        color: color_of(system),
+        ..Series::default()
+    };
+    systems.iter().map(curve).filter(|series| !series.points.is_empty()).collect()
+}
+
+/// The formulas, dashed: one for each that a system has.
+fn formulas(options: &Options, found: &Found, class: impl Fn(&SystemRun) -> &Class) -> Vec<Series> {
+    let of = |name: &str, has: &dyn Fn(SystemName) -> bool| Series {
+        name: name.to_owned(),
+        points: (found.loads.iter())
+            .filter_map(|load| {
+                let run = load.systems.iter().find(|run| has(run.system))?;
+                Some((load.offered.load, class(run).classical_ns?))
+            })
+            .collect(),
+        dashed: true,
+        muted: true,
+        ..Series::default()
+    };
+    let is_ranked =
+        |system: SystemName| options.rank == RankName::PFabric && system.properties().scheduler.is_some();
+    let shared = of("formula: equal shares", &|system| !is_ranked(system));
+    let shortest = of("formula: smallest first", &is_ranked);
+    [shared, shortest].into_iter().filter(|series| !series.points.is_empty()).collect()
+}
+
+fn plot(id: &str, title: &str, note: &str, series: Vec<Series>) -> Plot {
+    Plot {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        note: note.to_owned(),
+        x: Axis { label: "offered load".to_owned(), unit: Unit::Plain, log: false },
+        y: Axis { label: "completion time".to_owned(), unit: Unit::Nanos, log: true },
+        series,
+    }
+}
+
+fn small(options: &Options, found: &Found) -> Plot {
+    let mut series = curves(found, |run| run.small.mean_ns());
+    series.extend(formulas(options, found, |run| &run.small));
+    plot(
+        "small-mean",
+        "Mean completion time of flows below 100 kB",
+        "Dashed: what the queueing formula for one link predicts.",
+        series,
+    )
+}
+
+fn percentiles(found: &Found) -> Plot {
+    let p99 = |run: &SystemRun| run.small.p99().map(|time| time.0 as f64);
+    plot(
+        "small-p99",
+        "99th percentile of the completion times of flows below 100 kB",
+        "One flow in a hundred takes longer.",
+        curves(found, p99),
+    )
+}
+
+fn large(options: &Options, found: &Found) -> Plot {
+    let mut series = curves(found, |run| run.large.mean_ns());
+    series.extend(formulas(options, found, |run| &run.large));
+    plot(
+        "large-mean",
+        "Mean completion time of flows of 1 MB and more",
+        "What large flows pay for the speed of small ones.",
+        series,
+    )
+}

@@ -1,0 +1,166 @@
+//! Runs the same flows under every system, at every load.
+
+use trueplane_study::{Error, Observer, cases};
+use trueplane_units::Nanos;
+
+use super::found::{AtLoad, Class, Found, SystemRun};
+use super::options::{Offered, Options};
+use super::queueing::{Discipline, mean_delay};
+use super::system::{RankName, Senders, SystemName, queue};
+use crate::simulator::{
+    Completed, FlowSpec, Network, Outcome, Packing, Poisson, SizeClass, Sizes, Topology, least_time,
+};
+use crate::transport::control::CongestionControl;
+use crate::transport::preset::{self, Parts};
+use crate::transport::recovery::LossRecovery;
+
+/// Packets of the simulated senders: 1,500 bytes on the wire.
+const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
+
+/// Links that most packets pass: host, leaf, spine, leaf, host.
+const LINKS: f64 = 4.0;
+
+/// A load with its flows.
+struct Load {
+    offered: Offered,
+    flows: Vec<FlowSpec>,
+}
+
+pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+    let sizes = options.workload.read().map_err(Error::Parameters)?;
+    let topology = options.topology()?;
+    let offered = options.offered(&sizes);
+    let flows_per_second: f64 = offered.iter().map(|offered| offered.flows_per_second).sum();
+    let flow_packets: f64 =
+        sizes.shares().map(|(bytes, share)| PACKING.packets(bytes) as f64 * share).sum::<f64>() + 1.0;
+    let flows = flows_per_second * options.duration.0 as f64 / 1e9 * options.policies.len() as f64;
+    // Each packet is acknowledged.
+    options.check(flows * flow_packets * 2.0 * LINKS)?;
+    let loads: Vec<Load> = offered.iter().map(|&offered| load(options, &topology, &sizes, offered)).collect();
+    let runs: Vec<(&Load, SystemName)> =
+        loads.iter().flat_map(|load| options.policies.iter().map(move |&system| (load, system))).collect();
+    let packets: u64 = loads.iter().map(Load::packets).sum();
+    observer.stage("simulating packets", packets * options.policies.len() as u64);
+    let setting = Setting { options, topology: &topology, sizes: &sizes, observer };
+    let mut done = cases::over(&runs, observer, |(load, system)| setting.run(load, *system))?.into_iter();
+    let at_load = |load: Load| AtLoad {
+        load: load.bits() / (options.duration.0 as f64 / 1e9) / setting.capacity(),
+        flows: load.flows.len() as u64,
+        offered: load.offered,
+        systems: done.by_ref().take(options.policies.len()).collect(),
+    };
+    Ok(Found {
+        hosts: topology.hosts(),
+        mean_bytes: sizes.mean(),
+        loads: loads.into_iter().map(at_load).collect(),
+    })
+}
+
+/// The flows of a load: the same under every system.
+fn load(options: &Options, topology: &Topology, sizes: &Sizes, offered: Offered) -> Load {
+    let (rate, until) = (offered.flows_per_second, *options.duration);
+    let flows = Poisson::new(topology.hosts(), rate, sizes.clone(), until, options.seed).collect();
+    Load { offered, flows }
+}
+
+impl Load {
+    /// Packets with bytes of the flows, and their acknowledgements.
+    fn packets(&self) -> u64 {
+        2 * self.flows.iter().map(|flow| PACKING.packets(flow.bytes)).sum::<u64>()
+    }
+
+    fn bits(&self) -> f64 {
+        self.flows.iter().map(|flow| flow.bytes as f64 * 8.0).sum()
+    }
+}
+
+struct Setting<'a> {
+    options: &'a Options,
+    topology: &'a Topology,
+    sizes: &'a Sizes,
+    observer: &'a dyn Observer,
+}
+
+impl Setting<'_> {
+    /// What all hosts together can send, in bits per second.
+    fn capacity(&self) -> f64 {
+        f64::from(self.topology.hosts()) * self.options.access_rate.0 as f64
+    }
+
+    fn run(&self, load: &Load, system: SystemName) -> Result<SystemRun, Error> {
+        let outcome = match system.senders(self.options.rank) {
+            Senders::Tcp => self.simulate(load, system, preset::simplified_tcp()),
+            Senders::Dctcp => self.simulate(load, system, preset::simplified_dctcp()),
+            Senders::PFabric => self.simulate(load, system, preset::simplified_pfabric()),
+        }?;
+        let class = |class: SizeClass| self.class(load, system, &outcome.completed, class);
+        Ok(SystemRun {
+            system,
+            small: class(SizeClass::SMALL),
+            large: class(SizeClass::LARGE),
+            all: class(SizeClass { from: 0, below: u64::MAX }),
+            sent: outcome.counts.sent,
+            delivered: outcome.counts.delivered,
+            drops: outcome.counts.dropped,
+            in_network: outcome.counts.in_network(),
+            hops: outcome.hops,
+            most_packets: outcome.most_packets as u64,
+            end: outcome.end,
+        })
+    }
+
+    fn simulate<C: CongestionControl + Clone, R: LossRecovery + Clone>(
+        &self,
+        load: &Load,
+        system: SystemName,
+        parts: Parts<C, R>,
+    ) -> Result<Outcome, Error> {
+        let links = self.topology.links().len();
+        let mut queues =
+            (0..links).map(|_| queue(self.options, system)).collect::<Result<Vec<_>, Error>>()?.into_iter();
+        let next = |_| queues.next().expect("there is a queue for each link");
+        let network = Network::new(self.topology, next, parts, PACKING.header, self.options.seed);
+        let network = network.map_err(|error| Error::Parameters(error.to_string()))?;
+        // What is sent again counts only once, so that the last unit of progress is the last of the work.
+        let (expected, mut told) = (load.packets(), 0);
+        let mut tell = |delivered: u64| {
+            let delivered = delivered.min(expected);
+            self.observer.advance(delivered - told);
+            told = delivered;
+        };
+        let watch = |so_far: &Outcome| {
+            tell(so_far.counts.delivered);
+            !self.observer.interrupted()
+        };
+        let outcome = network.run_watched(load.flows.iter().copied(), Nanos::MAX, watch);
+        self.observer.go_on()?;
+        tell(expected);
+        outcome.map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    fn class(&self, load: &Load, system: SystemName, completed: &[Completed], class: SizeClass) -> Class {
+        let mut found = Class { classical_ns: self.classical(load, system, class), ..Class::default() };
+        for one in completed.iter().filter(|one| (class.from..class.below).contains(&one.spec.bytes)) {
+            let time = one.time();
+            let least = least_time(self.topology, &one.spec, PACKING);
+            found.times.record(time.0);
+            found.slowdowns.record((u128::from(time.0) * 1_000 / u128::from(least.0.max(1))) as u64);
+        }
+        found
+    }
+
+    /// Mean completion time by the formula: the least time on an empty network, and what the formula has of waiting.
+    fn classical(&self, load: &Load, system: SystemName, class: SizeClass) -> Option<f64> {
+        let has_ranks = system.properties().scheduler.is_some() && self.options.rank == RankName::PFabric;
+        let discipline =
+            if has_ranks { Discipline::ShortestRemainingFirst } else { Discipline::ProcessorSharing };
+        let byte_ns = 8e9 / self.options.access_rate.0 as f64;
+        let (mut sum, mut flows) = (0.0, 0.0);
+        for flow in load.flows.iter().filter(|flow| (class.from..class.below).contains(&flow.bytes)) {
+            let delay = mean_delay(self.sizes, load.offered.load, discipline, flow.bytes)?;
+            sum += least_time(self.topology, flow, PACKING).0 as f64 + delay * byte_ns;
+            flows += 1.0;
+        }
+        (flows > 0.0).then(|| sum / flows)
+    }
+}

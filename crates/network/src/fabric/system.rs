@@ -1,0 +1,144 @@
+//! What is compared: a queue at each port, and senders that go with it.
+
+use trueplane_sched::policy::{Adaptation, Order, SchedulerName};
+use trueplane_sched::rank::{PFabric, Stfq};
+use trueplane_sched::scheduler::{Examined, Settings, Visitor, with_scheduler};
+use trueplane_study::Error;
+use trueplane_units::choices;
+
+use super::options::Options;
+use crate::simulator::{DropTail, PortQueue, Ranked};
+
+choices! {
+    /// The rank of a packet at a port.
+    pub enum RankName {
+        /// Bytes of the flow that are left: small flows finish first.
+        PFabric = "pfabric",
+        /// Start-time fair queueing: all flows at a port get equal shares.
+        Stfq = "stfq",
+    }
+}
+
+impl RankName {
+    /// What the rank is for, in words.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            RankName::PFabric => "small flows first",
+            RankName::Stfq => "fair shares",
+        }
+    }
+}
+
+/// The senders of a system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Senders {
+    /// TCP.
+    Tcp,
+    /// DCTCP, which slows down where packets are marked.
+    Dctcp,
+    /// pFabric's: they start with a large window and leave the rest to the ports.
+    PFabric,
+}
+
+/// Properties of a system that are known without running it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// Scheduler at the ports; none: FIFOs of bytes.
+    pub scheduler: Option<SchedulerName>,
+    /// Senders beside FIFOs of bytes.
+    pub senders: Senders,
+}
+
+impl Properties {
+    const fn with(scheduler: SchedulerName) -> Self {
+        Self { scheduler: Some(scheduler), senders: Senders::PFabric }
+    }
+}
+
+choices! {
+    /// A system by name: ports, and senders that go with them.
+    pub enum SystemName: Properties {
+        /// TCP with FIFO ports that drop what does not fit.
+        Tcp = "tcp" { scheduler: None, senders: Senders::Tcp },
+        /// DCTCP with FIFO ports that mark packets while more than a threshold waits.
+        Dctcp = "dctcp" { scheduler: None, senders: Senders::Dctcp },
+        /// SP-PIFO: queue bounds that change with every packet that is queued.
+        SpPifo = "sp-pifo" { ..Properties::with(SchedulerName::SpPifo) },
+        /// PIFO: the exact order of ranks.
+        Pifo = "pifo" { ..Properties::with(SchedulerName::Pifo) },
+    }
+    not in all {
+        /// AFQ: a calendar of rounds; it shares fairly between flows and ignores ranks.
+        Afq = "afq" { ..Properties::with(SchedulerName::Afq) },
+        /// AIFO: one queue, with an admission test by rank before it.
+        Aifo = "aifo" { ..Properties::with(SchedulerName::Aifo) },
+        /// PACKS: the admission test of AIFO and the queues of SP-PIFO.
+        Packs = "packs" { ..Properties::with(SchedulerName::Packs) },
+        /// SP-PIFO whose bounds also change with packets that are dropped.
+        SpPifoArrivals = "sp-pifo-arrivals" { ..Properties::with(SchedulerName::SpPifoArrivals) },
+    }
+}
+
+impl SystemName {
+    /// The senders that go with the ports, where schedulers have ranks of this name.
+    pub fn senders(self, rank: RankName) -> Senders {
+        match (self.properties(), rank) {
+            (Properties { scheduler: Some(_), .. }, RankName::Stfq) => Senders::Dctcp,
+            (properties, _) => properties.senders,
+        }
+    }
+
+    /// Whether its ports need an exact order, which no switch has.
+    pub fn needs_exact_order(self) -> bool {
+        self.properties().scheduler.is_some_and(|scheduler| scheduler.properties().order == Order::Exact)
+    }
+}
+
+/// The queue of a port.
+pub type Queue = Box<dyn PortQueue>;
+
+/// The queue of each port of a system.
+///
+/// # Errors
+///
+/// If there cannot be such a scheduler.
+pub fn queue(options: &Options, system: SystemName) -> Result<Queue, Error> {
+    let Some(scheduler) = system.properties().scheduler else {
+        let (buffer, mark) = options.fifo();
+        let fifo = DropTail::new(buffer);
+        return Ok(Box::new(if system == SystemName::Dctcp { fifo.marking_above(mark) } else { fifo }));
+    };
+    let settings = Settings {
+        queues: *options.queues as usize,
+        depth: *options.depth as usize,
+        push_down: options.push_down,
+        window: *options.window as usize,
+        adaptation: Adaptation::OneStep,
+        bytes_per_round: *options.bytes_per_round,
+        counts: None,
+        optimum: None,
+    };
+    with_scheduler(scheduler, &settings, Boxing { rank: options.rank })
+}
+
+/// Number of flows for which a port with fair shares keeps a virtual time.
+const MOST_FLOWS: usize = 1 << 10;
+
+/// Puts a scheduler behind a rank.
+struct Boxing {
+    rank: RankName,
+}
+
+impl Visitor for Boxing {
+    type Output = Queue;
+
+    fn visit<S: Examined>(self, scheduler: S) -> Result<Queue, Error> {
+        Ok(match self.rank {
+            RankName::PFabric => Box::new(Ranked::new(scheduler, PFabric)),
+            RankName::Stfq => {
+                let ranks = Stfq::new(MOST_FLOWS).map_err(|error| Error::Parameters(error.to_string()))?;
+                Box::new(Ranked::new(scheduler, ranks))
+            }
+        })
+    }
+}

@@ -1,0 +1,2 @@
+mod queueing;
+mod study;

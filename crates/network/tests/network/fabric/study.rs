@@ -1,0 +1,110 @@
+//! The study, run as a whole.
+
+use trueplane_network::fabric::{Fabric, Found, Options, SystemName};
+use trueplane_study::{Error, Study};
+use trueplane_units::Parameters as _;
+
+const SMALL: [(&str, &str); 6] = [
+    ("leaves", "3"),
+    ("spines", "2"),
+    ("hosts", "4"),
+    ("duration", "30ms"),
+    ("load", "0.3,0.8"),
+    ("policies", "tcp,dctcp,sp-pifo,pifo,afq,aifo,packs"),
+];
+
+fn run(more: &[(&str, &str)]) -> Result<Found, Error> {
+    let given: Vec<(&str, &str)> = SMALL.iter().chain(more).copied().collect();
+    Fabric::run(&Options::given(&given).map_err(Error::Parameters)?, &())
+}
+
+fn refusal(given: &[(&str, &str)]) -> String {
+    let options = match Options::given(given) {
+        Ok(options) => options,
+        Err(message) => return message,
+    };
+    Fabric::run(&options, &()).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn every_system_runs_the_same_flows_to_their_end() {
+    for rank in ["pfabric", "stfq"] {
+        let found = run(&[("rank", rank)]).unwrap();
+        assert_eq!(found.loads.len(), 2);
+        for load in &found.loads {
+            assert_eq!(load.systems.len(), 7);
+            for run in &load.systems {
+                assert_eq!(run.all.flows(), load.flows, "{}", run.system);
+                assert_eq!((run.sent, run.in_network), (run.delivered + run.drops, 0));
+                // The least time is a bound: no flow is faster.
+                assert!(run.all.slowdowns.quantile(0.0) >= 1_000, "{}", run.system);
+            }
+        }
+    }
+}
+
+#[test]
+fn priorities_make_small_flows_fast_and_sharing_does_not() {
+    let found = run(&[]).unwrap();
+    let busiest = found.busiest().unwrap();
+    let mean = |system| busiest.run(system).unwrap().small.mean_ns().unwrap();
+    assert!(
+        mean(SystemName::Pifo) < mean(SystemName::Dctcp) && mean(SystemName::Dctcp) < mean(SystemName::Tcp)
+    );
+    assert!(mean(SystemName::SpPifo) < mean(SystemName::Dctcp));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| run(&[])).unwrap();
+        found
+            .loads
+            .iter()
+            .flat_map(|load| &load.systems)
+            .map(|run| (run.hops, run.all.times.sum()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn flows_per_second_are_another_way_to_say_the_load() {
+    let options = Options::given(&[("flow_rate", "20K"), ("duration", "5ms")]).unwrap();
+    let found = Fabric::run(&options, &()).unwrap();
+    let offered = found.loads[0].offered;
+    assert_eq!(offered.flows_per_second, 20_000.0);
+    assert!((offered.load - 20_000.0 * found.mean_bytes * 8.0 / 144e9).abs() < 1e-9);
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |text: &str| {
+        let path = folder.path().join("sizes.csv");
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let of_file = |text: &str| refusal(&[("workload", &file(text))]);
+    assert!(
+        refusal(&[("workload", "/nowhere.csv")]).contains("expected web-search, data-mining or the path")
+    );
+    let cases = [
+        ("size,cdf\n1,1\n", "expected the columns bytes and cdf"),
+        ("bytes,cdf\n1,x\n", "in line 2"),
+        ("bytes,cdf\n5,0.5\n1,1\n", "expected sizes and shares that ascend"),
+        ("bytes,cdf\n5,0.5\n", "expected 1 as the last share, got 0.5"),
+        ("bytes,cdf\n0,1\n", "expected 1 to 10^12 bytes"),
+        ("bytes,cdf\n1,NaN\n", "a share from 0 to 1"),
+        ("", "expected the columns bytes and cdf"),
+        ("bytes,cdf\n", "expected one size or more"),
+    ];
+    for (text, expected) in cases {
+        let message = of_file(text);
+        assert!(message.contains(expected) && !message.contains('\n'), "{text:?}: {message}");
+    }
+    assert!(refusal(&[("leaves", "1"), ("hosts", "1")]).contains("expected 2 to 16384"));
+    assert!(refusal(&[("duration", "1h")]).contains("expected a --duration so short"));
+    assert!(refusal(&[("load", "0.5"), ("policies", "fifo")]).contains("expected one of tcp, dctcp"));
+}
