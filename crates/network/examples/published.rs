@@ -12,9 +12,7 @@ use trueplane_network::simulator::workload::{Poisson, Sizes};
 use trueplane_network::simulator::{
     DropTail, Network, Outcome, PortQueue, Ranked, SizeClass, Times, Topology,
 };
-use trueplane_network::transport::control::CongestionControl;
-use trueplane_network::transport::preset::{self, Parts};
-use trueplane_network::transport::recovery::LossRecovery;
+use trueplane_network::transport::{Transport, preset};
 use trueplane_sched::Banked;
 use trueplane_sched::policy::{Pifo, PushDown, SpPifo};
 use trueplane_sched::rank::PFabric;
@@ -80,15 +78,15 @@ fn sp_pifo() -> Banked<SpPifo> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "an example is a driver")]
-fn run<Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone>(
+fn run<Q: PortQueue, T: Transport>(
     name: &str,
     topology: &Topology,
     queue: impl FnMut(usize) -> Q,
-    parts: Parts<C, R>,
+    transport: T,
     load: f64,
 ) -> Times {
     let flows = Poisson::new(topology.hosts(), load, Sizes::data_mining(), Nanos::from_secs(1), 1);
-    let network = Network::new(topology, queue, parts, 120, 1).expect("settings");
+    let network = Network::new(topology, queue, transport, 120, 1).expect("settings");
     let start = Instant::now();
     let outcome: Outcome = network.run(flows, Nanos::MAX).expect("books that balance");
     let seconds = start.elapsed().as_secs_f64();

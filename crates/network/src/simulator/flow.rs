@@ -2,7 +2,7 @@
 
 use trueplane_units::Nanos;
 
-use crate::transport::{Receiver, Sender};
+use crate::transport::Transport;
 
 /// A flow to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +35,12 @@ impl Completed {
 
 /// A flow that is being sent.
 #[derive(Debug)]
-pub(super) struct Flow<C, R> {
+pub(super) struct Flow<T: Transport> {
     pub(super) spec: FlowSpec,
     /// Number among all flows.
     pub(super) number: u64,
-    pub(super) sender: Sender<C, R>,
-    pub(super) receiver: Receiver,
+    pub(super) sender: T::Sender,
+    pub(super) receiver: T::Receiver,
     /// Time of the event that wakes it, if it is in the calendar.
     pub(super) wake: Nanos,
     /// Stamp of the events that count.

@@ -8,10 +8,7 @@ use super::flow::{Completed, Counts, Flow, FlowSpec};
 use super::packets::{Packets, Travelling};
 use super::port::{PortQueue, Waiting};
 use super::topology::Topology;
-use crate::transport::control::CongestionControl;
-use crate::transport::preset::Parts;
-use crate::transport::recovery::LossRecovery;
-use crate::transport::{BadSettings, Ecn, Receiver, ReceiverSettings, Segment, Sender, SenderSettings};
+use crate::transport::{BadSettings, Ecn, End, Segment, SendingEnd, Transport};
 
 /// Events, by the two highest bits of what they happen to.
 const KIND_BITS: u32 = 30;
@@ -77,19 +74,18 @@ pub struct Outcome {
     pub end: Nanos,
 }
 
-/// Hosts with flows, ports with queues `Q`, senders of `C` and `R`.
+/// Hosts with flows, ports with queues `Q`, connections of `T`.
 #[derive(Debug)]
-pub struct Network<'a, Q, C, R> {
+pub struct Network<'a, Q, T: Transport> {
     topology: &'a Topology,
-    parts: Parts<C, R>,
-    receiver: ReceiverSettings,
+    transport: T,
     /// Bytes of a packet beside its payload.
     header: u32,
     seed: u64,
     calendar: Calendar,
     packets: Packets,
     ports: Vec<Port<Q>>,
-    flows: Vec<Flow<C, R>>,
+    flows: Vec<Flow<T>>,
     /// Places of flows that have ended.
     free: Vec<u32>,
     started: u64,
@@ -97,23 +93,21 @@ pub struct Network<'a, Q, C, R> {
     outcome: Outcome,
 }
 
-impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Network<'a, Q, C, R> {
-    /// A network without flows. `queue` makes the queue of each port by its number, `parts` are what senders are made of, and packets
-    /// have `header` bytes beside their payload.
+impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
+    /// A network without flows. `queue` makes the queue of each port by its number, `transport` the two ends of each flow, and packets have
+    /// `header` bytes beside their payload.
     ///
     /// # Errors
     ///
-    /// If the sender's settings make no sense.
+    /// If the settings of the transport make no sense.
     pub fn new(
         topology: &'a Topology,
         mut queue: impl FnMut(usize) -> Q,
-        parts: Parts<C, R>,
+        transport: T,
         header: u32,
         seed: u64,
     ) -> Result<Self, BadSettings> {
-        let settings: &SenderSettings = &parts.0;
-        settings.check()?;
-        let receiver = ReceiverSettings::immediate(settings.first_window, settings.segment);
+        transport.check()?;
         let port = |(number, link): (usize, &super::topology::Link)| Port {
             queue: queue(number),
             free: Nanos(0),
@@ -127,8 +121,7 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
         };
         Ok(Self {
             topology,
-            parts,
-            receiver,
+            transport,
             header,
             seed,
             calendar: Calendar::new(),
@@ -198,11 +191,7 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
     }
 
     fn start(&mut self, spec: FlowSpec, now: Nanos) {
-        let (settings, control, recovery) = self.parts.clone();
-        let Ok(mut sender) = Sender::new(settings, control, recovery) else { return };
-        sender.write(spec.bytes);
-        sender.close();
-        let receiver = Receiver::new(self.receiver, sender.control().echo());
+        let Ok((sender, receiver)) = self.transport.connect(spec.bytes) else { return };
         let number = self.started;
         self.started += 1;
         let mut flow = Flow {
@@ -235,6 +224,7 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
         let flow = &mut self.flows[place as usize];
         if flow.stamp == stamp && !flow.is_done && flow.wake == now {
             flow.wake = Nanos::MAX;
+            self.answer(place, now);
             self.pump(place, now);
         }
     }
@@ -243,17 +233,38 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
     fn pump(&mut self, place: u32, now: Nanos) {
         while let Some(segment) = self.flows[place as usize].sender.poll(now) {
             let flow = &self.flows[place as usize];
-            let (from, to, remaining) = (flow.spec.from, flow.spec.to, flow.sender.unacknowledged());
+            let (from, to, remaining) = (flow.spec.from, flow.spec.to, flow.sender.remaining(&segment));
             self.send(place, segment, [from, to], remaining, true, now);
         }
         let flow = &mut self.flows[place as usize];
-        if flow.sender.is_done() {
-            if !flow.is_done {
-                flow.is_done = true;
-                self.outcome.completed.push(Completed { spec: flow.spec, end: now });
-            }
-            self.release(place);
-        } else if let Some(wakeup) = flow.sender.wakeup().filter(|wakeup| *wakeup < flow.wake) {
+        if !flow.sender.is_done() {
+            let wakeup = flow.sender.wakeup();
+            self.wake_at(place, wakeup);
+            return;
+        }
+        if !flow.is_done {
+            flow.is_done = true;
+            self.outcome.completed.push(Completed { spec: flow.spec, end: now });
+        }
+        self.release(place);
+    }
+
+    /// Sends what the receiver of a flow has to send, and sets its timer.
+    fn answer(&mut self, place: u32, now: Nanos) {
+        while let Some(answer) = self.flows[place as usize].receiver.poll(now) {
+            let FlowSpec { from, to, .. } = self.flows[place as usize].spec;
+            self.send(place, answer, [to, from], 0, false, now);
+        }
+        let flow = &self.flows[place as usize];
+        let wakeup = flow.receiver.wakeup().filter(|_| !flow.is_done);
+        self.wake_at(place, wakeup);
+    }
+
+    /// Wakes both ends of a flow at a time, if they are not woken before.
+    #[inline]
+    fn wake_at(&mut self, place: u32, wakeup: Option<Nanos>) {
+        let flow = &mut self.flows[place as usize];
+        if let Some(wakeup) = wakeup.filter(|wakeup| *wakeup < flow.wake) {
             flow.wake = wakeup;
             let stamp = flow.stamp;
             self.add(wakeup, WAKE, place, stamp);
@@ -307,10 +318,7 @@ impl<'a, Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone> Ne
         self.outcome.counts.delivered += 1;
         if packet.is_data() {
             flow.receiver.on_segment(&segment, now);
-            while let Some(answer) = self.flows[place as usize].receiver.poll(now) {
-                let FlowSpec { from, to, .. } = self.flows[place as usize].spec;
-                self.send(place, answer, [to, from], 0, false, now);
-            }
+            self.answer(place, now);
         } else if !flow.is_done {
             flow.sender.on_segment(&segment, now);
             self.pump(place, now);

@@ -21,9 +21,10 @@
 //! 3. [`scoreboard`]: what was sent and what became of it; [`round_trip`]: round-trip time and time-out; [`pacing`]: gaps between segments.
 //! 4. [`sender`]: handshake, windows, timers, end; [`stream`]: what was written; [`offered`]: the receiver's window; [`persist`]: probes of a closed one; [`flight`]: what counts
 //!    when a segment is lost; [`marks`]: reactions to echoed marks; [`settings`]: what can be set.
-//! 5. [`preset`]: senders as the literature has them, ready to use.
+//! 5. [`preset`]: senders as the literature has them, ready to use; [`connection`]: the two ends as a network of hosts uses them.
 
 pub mod acknowledge;
+pub mod connection;
 pub mod control;
 pub mod flight;
 pub mod marks;
@@ -41,6 +42,7 @@ pub mod settings;
 pub mod span;
 pub mod stream;
 
+pub use connection::{End, SendingEnd, Transport};
 pub use control::{CongestionControl, Control, Cubic, Dctcp, Reno, WindowSettings};
 pub use receiver::Receiver;
 pub use recovery::{LossRecovery, NewReno, RackTlp, Recovery, Sack, TimeoutOnly};

@@ -5,10 +5,8 @@ use trueplane_network::simulator::{
     Completed, DropTail, FlowSpec, Link, Network, Outcome, Poisson, PortQueue, Ranked, SizeClass, Sizes,
     Times, Topology,
 };
-use trueplane_network::transport::control::CongestionControl;
-use trueplane_network::transport::preset::{self, Parts};
-use trueplane_network::transport::recovery::LossRecovery;
-use trueplane_network::transport::{NewReno, Reno, SenderSettings, WindowSettings};
+use trueplane_network::transport::preset;
+use trueplane_network::transport::{NewReno, Reno, SenderSettings, Transport, WindowSettings};
 use trueplane_sched::Banked;
 use trueplane_sched::policy::{Pifo, PushDown, SpPifo};
 use trueplane_sched::rank::PFabric;
@@ -16,14 +14,14 @@ use trueplane_units::BitsPerSec;
 
 const HEADER: u32 = 120;
 
-fn run<Q: PortQueue, C: CongestionControl + Clone, R: LossRecovery + Clone>(
+fn run<Q: PortQueue, T: Transport>(
     topology: &Topology,
     queue: impl FnMut(usize) -> Q,
-    parts: Parts<C, R>,
+    transport: T,
     flows: impl Iterator<Item = FlowSpec>,
     until: Nanos,
 ) -> Outcome {
-    Network::new(topology, queue, parts, HEADER, 5).unwrap().run(flows, until).unwrap()
+    Network::new(topology, queue, transport, HEADER, 5).unwrap().run(flows, until).unwrap()
 }
 
 fn small_fabric() -> Topology {
