@@ -3,7 +3,8 @@
 //! In the order in which to read it:
 //!
 //! 1. [`topology`]: hosts, switches, links, and the ways through them; [`workload`]: flows that start by chance.
-//! 2. [`port`]: the queue of an output port, which may be any scheduler of `trueplane-sched`.
+//! 2. [`port`]: the queue of an output port, which may be any scheduler of `trueplane-sched`; [`skipped`]: one that is used only
+//!    while the line is busy.
 //! 3. [`calendar`]: events in the order of time; [`packets`]: packets on their way; [`flow`]: flows and what became of them.
 //! 4. [`run`]: the network, event by event, and the identities that hold at its end; [`found`]: completion times by size; [`least`]: the least
 //!    time that a flow can take.
@@ -15,6 +16,7 @@ pub mod least;
 pub mod packets;
 pub mod port;
 pub mod run;
+pub mod skipped;
 pub mod topology;
 pub mod workload;
 
@@ -23,5 +25,6 @@ pub use found::{SizeClass, Times};
 pub use least::{Packing, least_time};
 pub use port::{DropTail, PortQueue, Ranked};
 pub use run::{Network, Outcome, Unbalanced};
+pub use skipped::SkippedWhenIdle;
 pub use topology::{BadTopology, Link, Topology};
 pub use workload::{BadSizes, Poisson, Sizes};

@@ -29,6 +29,9 @@ pub struct Offered {
 
 /// The queue of an output port.
 pub trait PortQueue {
+    /// Whether a packet that finds the line idle is sent without being offered to the queue.
+    const SKIPPED_WHEN_IDLE: bool = false;
+
     /// A packet comes.
     fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered;
 
@@ -68,12 +71,14 @@ pub struct DropTail {
     bytes: u64,
     capacity: u64,
     threshold: u64,
+    /// Bytes of a packet that count towards the threshold when it comes; `None`: all.
+    counted: Option<u64>,
 }
 
 impl DropTail {
     /// A FIFO for `capacity` bytes that marks nothing.
     pub fn new(capacity: u64) -> Self {
-        Self { waiting: VecDeque::new(), bytes: 0, capacity, threshold: u64::MAX }
+        Self { waiting: VecDeque::new(), bytes: 0, capacity, threshold: u64::MAX, counted: None }
     }
 
     /// The same, marking what comes while more than `threshold` bytes would wait with it.
@@ -81,18 +86,25 @@ impl DropTail {
     pub fn marking_above(self, threshold: u64) -> Self {
         Self { threshold, ..self }
     }
+
+    /// The same, marking what comes while `threshold` bytes or more wait already.
+    #[must_use]
+    pub fn marking_behind(self, threshold: u64) -> Self {
+        Self { threshold, counted: Some(1), ..self }
+    }
 }
 
 impl PortQueue for DropTail {
     #[inline]
     fn offer(&mut self, packet: Waiting, _now: Nanos) -> Offered {
+        let counted = self.bytes + self.counted.unwrap_or(u64::from(packet.bytes));
         let with = self.bytes + u64::from(packet.bytes);
         if with > self.capacity {
             return Offered { dropped: Some(packet.handle), marks: false };
         }
         self.bytes = with;
         self.waiting.push_back((packet.handle, packet.bytes));
-        Offered { dropped: None, marks: with > self.threshold }
+        Offered { dropped: None, marks: counted > self.threshold }
     }
 
     #[inline]

@@ -336,6 +336,10 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         };
         let port = &mut self.ports[number as usize];
         port.offered += 1;
+        if Q::SKIPPED_WHEN_IDLE && !port.is_waiting && port.free <= now {
+            self.transmit(number, handle, now);
+            return;
+        }
         let waiting = Waiting { handle, bytes: packet.bytes, flow: packet.key, remaining: packet.remaining };
         let offered = port.queue.offer(waiting, now);
         if offered.marks {
@@ -373,7 +377,15 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
     fn send_next(&mut self, number: u32, now: Nanos) {
         let port = &mut self.ports[number as usize];
         port.is_waiting = false;
-        let Some(handle) = port.queue.next() else { return };
+        if let Some(handle) = port.queue.next() {
+            self.transmit(number, handle, now);
+        }
+    }
+
+    /// A port puts a packet on its line.
+    #[inline]
+    fn transmit(&mut self, number: u32, handle: u32, now: Nanos) {
+        let port = &mut self.ports[number as usize];
         port.sent += 1;
         self.outcome.hops += 1;
         let packet = self.packets.at(handle);

@@ -22,6 +22,7 @@
 //! 4. [`sender`]: handshake, windows, timers, end; [`stream`]: what was written; [`offered`]: the receiver's window; [`persist`]: probes of a closed one; [`flight`]: what counts
 //!    when a segment is lost; [`marks`]: reactions to echoed marks; [`settings`]: what can be set.
 //! 5. [`preset`]: senders as the literature has them, ready to use; [`connection`]: the two ends as a network of hosts uses them.
+//! 6. [`simplified`]: the two ends as a published simulator has them, apart from all others.
 
 pub mod acknowledge;
 pub mod connection;
@@ -39,6 +40,7 @@ pub mod scoreboard;
 pub mod segment;
 pub mod sender;
 pub mod settings;
+pub mod simplified;
 pub mod span;
 pub mod stream;
 
@@ -50,4 +52,5 @@ pub use round_trip::{RoundTrip, TimeoutSettings};
 pub use segment::{Ecn, Flags, SackBlocks, Segment};
 pub use sender::Sender;
 pub use settings::{BadSettings, ReceiverSettings, SenderSettings};
+pub use simplified::Simplified;
 pub use span::Span;

@@ -28,14 +28,7 @@ pub const SIMPLIFIED_SEGMENT: u32 = 1_380;
 pub const SIMPLIFIED_WINDOW: u32 = 65_535;
 
 /// Time-out of the simplified senders: as RFC 6298 from the first measurement on, without a least value.
-const SIMPLIFIED_TIMEOUT: TimeoutSettings = TimeoutSettings {
-    initial: Nanos::from_micros(300),
-    least: Nanos(0),
-    most: Nanos::from_secs(60),
-    granularity: Nanos(0),
-    after_lost_syn: None,
-    is_fixed: false,
-};
+const SIMPLIFIED_TIMEOUT: TimeoutSettings = TimeoutSettings::without_least(Nanos::from_micros(300));
 
 /// First time-out of pFabric's sender: three round-trip times of the fabric.
 const PFABRIC_TIMEOUT: Nanos = Nanos(96_384);

@@ -29,6 +29,18 @@ impl TimeoutSettings {
         after_lost_syn: Some(Nanos::from_secs(3)), // RFC 6298 §5.7
         is_fixed: false,
     };
+
+    /// As RFC 6298 from the first measurement on, without a least value.
+    pub const fn without_least(initial: Nanos) -> Self {
+        Self {
+            initial,
+            least: Nanos(0),
+            most: Nanos::from_secs(60),
+            granularity: Nanos(0),
+            after_lost_syn: None,
+            is_fixed: false,
+        }
+    }
 }
 
 /// Doublings after which the RTO has certainly reached its greatest value.
@@ -119,6 +131,11 @@ impl RoundTrip {
         if !self.settings.is_fixed {
             self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
         }
+    }
+
+    /// Forgets what was measured: the next measurement counts as the first. The time-out stays until then.
+    pub fn begin_anew(&mut self) {
+        self.smoothed = None;
     }
 
     /// The handshake ends after its SYN timed out (RFC 6298 §5.7).

@@ -1,5 +1,7 @@
 //! Segments as the two ends of a connection exchange them.
 
+use trueplane_units::Nanos;
+
 use super::span::Span;
 
 /// Sequence number of the first byte of data; the SYN has 0.
@@ -100,6 +102,10 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Blocks that the receiver has beyond `ack`.
     pub sack: SackBlocks,
+    /// Time at which it left; in an acknowledgement, time at which the segment left that it answers (as the option of RFC 7323 §3).
+    ///
+    /// Only the [simplified](super::simplified) ends set and read it.
+    pub stamp: Nanos,
 }
 
 impl Segment {
