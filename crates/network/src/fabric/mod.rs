@@ -13,7 +13,7 @@ use trueplane_study::{Error, Observer, Page, Study};
 
 pub use found::Found;
 pub use options::Options;
-pub use system::{RankName, SystemName};
+pub use system::{RankName, SystemName, TransportName};
 
 /// The study.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use trueplane_units::{
 };
 
 use super::sizes::SizesName;
-use super::system::{RankName, SystemName};
+use super::system::{RankName, SystemName, TransportName};
 use crate::simulator::{Sizes, Topology};
 
 /// Queues of a port, at most.
@@ -40,6 +40,11 @@ parameters! {
         pub workload: SizesName => { value: "WORKLOAD", positional: true, default: "web-search" },
         /// Rank by which the ports of schedulers order packets.
         pub rank: RankName => { value: "RANK", default: "pfabric" },
+        /// How senders recover from losses and set their windows and timers.
+        ///
+        /// The settings are those of the published simulations for both: segments of 1380 bytes, 3 of them in the first window (30 for pFabric), and
+        /// no least time-out.
+        pub transport: TransportName => { value: "HOW", default: "standard" },
         /// Policies to compare.
         pub policies: Choices<SystemName> => { value: "LIST", default: "all" },
         /// Offered load, as a share of what all hosts together can send. A list varies it.

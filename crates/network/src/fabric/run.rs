@@ -6,13 +6,11 @@ use trueplane_units::Nanos;
 use super::found::{AtLoad, Class, Found, SystemRun};
 use super::options::{Offered, Options};
 use super::queueing::{Discipline, mean_delay};
-use super::system::{RankName, Senders, SystemName, queue};
+use super::system::{RankName, Senders, SystemName, TransportName, queue};
 use crate::simulator::{
     Completed, FlowSpec, Network, Outcome, Packing, Poisson, SizeClass, Sizes, Topology, least_time,
 };
-use crate::transport::control::CongestionControl;
-use crate::transport::preset::{self, Parts};
-use crate::transport::recovery::LossRecovery;
+use crate::transport::{Simplified, Transport, preset};
 
 /// Packets of the simulated senders: 1,500 bytes on the wire.
 const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
@@ -88,10 +86,14 @@ impl Setting<'_> {
     }
 
     fn run(&self, load: &Load, system: SystemName) -> Result<SystemRun, Error> {
-        let outcome = match system.senders(self.options.rank) {
-            Senders::Tcp => self.simulate(load, system, preset::simplified_tcp()),
-            Senders::Dctcp => self.simulate(load, system, preset::simplified_dctcp()),
-            Senders::PFabric => self.simulate(load, system, preset::simplified_pfabric()),
+        let is_standard = self.options.transport == TransportName::Standard;
+        let outcome = match (system.senders(self.options.rank), is_standard) {
+            (Senders::Tcp, true) => self.simulate(load, system, preset::simplified_tcp()),
+            (Senders::Tcp, false) => self.simulate(load, system, Simplified::TCP),
+            (Senders::Dctcp, true) => self.simulate(load, system, preset::simplified_dctcp()),
+            (Senders::Dctcp, false) => self.simulate(load, system, Simplified::DCTCP),
+            (Senders::PFabric, true) => self.simulate(load, system, preset::simplified_pfabric()),
+            (Senders::PFabric, false) => self.simulate(load, system, Simplified::PFABRIC),
         }?;
         let class = |class: SizeClass| self.class(load, system, &outcome.completed, class);
         Ok(SystemRun {
@@ -109,17 +111,12 @@ impl Setting<'_> {
         })
     }
 
-    fn simulate<C: CongestionControl + Clone, R: LossRecovery + Clone>(
-        &self,
-        load: &Load,
-        system: SystemName,
-        parts: Parts<C, R>,
-    ) -> Result<Outcome, Error> {
+    fn simulate(&self, load: &Load, system: SystemName, transport: impl Transport) -> Result<Outcome, Error> {
         let links = self.topology.links().len();
         let mut queues =
             (0..links).map(|_| queue(self.options, system)).collect::<Result<Vec<_>, Error>>()?.into_iter();
         let next = |_| queues.next().expect("there is a queue for each link");
-        let network = Network::new(self.topology, next, parts, PACKING.header, self.options.seed);
+        let network = Network::new(self.topology, next, transport, PACKING.header, self.options.seed);
         let network = network.map_err(|error| Error::Parameters(error.to_string()))?;
         // What is sent again counts only once, so that the last unit of progress is the last of the work.
         let (expected, mut told) = (load.packets(), 0);

@@ -1,13 +1,14 @@
 //! What is compared: a queue at each port, and senders that go with it.
 
+use trueplane_sched::Scheduler;
 use trueplane_sched::policy::{Adaptation, Order, SchedulerName};
-use trueplane_sched::rank::{PFabric, Stfq};
+use trueplane_sched::rank::{PFabric, RankPolicy, Stfq};
 use trueplane_sched::scheduler::{Examined, Settings, Visitor, with_scheduler};
 use trueplane_study::Error;
 use trueplane_units::choices;
 
 use super::options::Options;
-use crate::simulator::{DropTail, PortQueue, Ranked};
+use crate::simulator::{DropTail, PortQueue, Ranked, SkippedWhenIdle};
 
 choices! {
     /// The rank of a packet at a port.
@@ -16,6 +17,17 @@ choices! {
         PFabric = "pfabric",
         /// Start-time fair queueing: all flows at a port get equal shares.
         Stfq = "stfq",
+    }
+}
+
+choices! {
+    /// The mechanisms of senders and ports.
+    pub enum TransportName {
+        /// Senders as in the RFCs: NewReno, the timer of RFC 6298, DCTCP of RFC 8257.
+        Standard = "standard",
+        /// Senders and ports as in the simulator that the authors of SP-PIFO published. They depart from the RFCs in many details, and packets that
+        /// find a line idle pass its scheduler by.
+        Simplified = "simplified",
     }
 }
 
@@ -106,7 +118,11 @@ pub fn queue(options: &Options, system: SystemName) -> Result<Queue, Error> {
     let Some(scheduler) = system.properties().scheduler else {
         let (buffer, mark) = options.fifo();
         let fifo = DropTail::new(buffer);
-        return Ok(Box::new(if system == SystemName::Dctcp { fifo.marking_above(mark) } else { fifo }));
+        return Ok(Box::new(match (system, options.transport) {
+            (SystemName::Dctcp, TransportName::Standard) => fifo.marking_above(mark),
+            (SystemName::Dctcp, TransportName::Simplified) => fifo.marking_behind(mark),
+            _ => fifo,
+        }));
     };
     let settings = Settings {
         queues: *options.queues as usize,
@@ -118,15 +134,26 @@ pub fn queue(options: &Options, system: SystemName) -> Result<Queue, Error> {
         counts: None,
         optimum: None,
     };
-    with_scheduler(scheduler, &settings, Boxing { rank: options.rank })
+    with_scheduler(scheduler, &settings, Boxing { rank: options.rank, transport: options.transport })
 }
 
 /// Number of flows for which a port with fair shares keeps a virtual time.
-const MOST_FLOWS: usize = 1 << 10;
+const MOST_FLOWS: usize = 1 << 12;
 
 /// Puts a scheduler behind a rank.
 struct Boxing {
     rank: RankName,
+    transport: TransportName,
+}
+
+impl Boxing {
+    fn boxed<S: Scheduler + 'static, P: RankPolicy + 'static>(&self, scheduler: S, ranks: P) -> Queue {
+        let queue = Ranked::new(scheduler, ranks);
+        match self.transport {
+            TransportName::Standard => Box::new(queue),
+            TransportName::Simplified => Box::new(SkippedWhenIdle(queue)),
+        }
+    }
 }
 
 impl Visitor for Boxing {
@@ -134,10 +161,10 @@ impl Visitor for Boxing {
 
     fn visit<S: Examined>(self, scheduler: S) -> Result<Queue, Error> {
         Ok(match self.rank {
-            RankName::PFabric => Box::new(Ranked::new(scheduler, PFabric)),
+            RankName::PFabric => self.boxed(scheduler, PFabric),
             RankName::Stfq => {
                 let ranks = Stfq::new(MOST_FLOWS).map_err(|error| Error::Parameters(error.to_string()))?;
-                Box::new(Ranked::new(scheduler, ranks))
+                self.boxed(scheduler, ranks)
             }
         })
     }

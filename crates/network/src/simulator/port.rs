@@ -29,9 +29,6 @@ pub struct Offered {
 
 /// The queue of an output port.
 pub trait PortQueue {
-    /// Whether a packet that finds the line idle is sent without being offered to the queue.
-    const SKIPPED_WHEN_IDLE: bool = false;
-
     /// A packet comes.
     fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered;
 
@@ -44,6 +41,12 @@ pub trait PortQueue {
     /// Whether no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether a packet that finds the line idle is sent without being offered to the queue: always, or never.
+    #[inline]
+    fn is_skipped_when_idle(&self) -> bool {
+        false
     }
 }
 
@@ -61,6 +64,11 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
 
     fn len(&self) -> usize {
         (**self).len()
+    }
+
+    #[inline]
+    fn is_skipped_when_idle(&self) -> bool {
+        (**self).is_skipped_when_idle()
     }
 }
 

@@ -336,7 +336,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         };
         let port = &mut self.ports[number as usize];
         port.offered += 1;
-        if Q::SKIPPED_WHEN_IDLE && !port.is_waiting && port.free <= now {
+        if !port.is_waiting && port.free <= now && port.queue.is_skipped_when_idle() {
             self.transmit(number, handle, now);
             return;
         }

@@ -12,7 +12,10 @@ use super::port::{Offered, PortQueue, Waiting};
 pub struct SkippedWhenIdle<Q>(pub Q);
 
 impl<Q: PortQueue> PortQueue for SkippedWhenIdle<Q> {
-    const SKIPPED_WHEN_IDLE: bool = true;
+    #[inline]
+    fn is_skipped_when_idle(&self) -> bool {
+        true
+    }
 
     #[inline]
     fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {

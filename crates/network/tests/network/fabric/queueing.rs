@@ -1,7 +1,7 @@
 //! The queueing formulas beside a link that is simulated flow by flow.
 
 use proptest::prelude::*;
-use rand::{RngExt as _, SeedableRng as _};
+use rand::SeedableRng as _;
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use trueplane_network::fabric::queueing::{Discipline, mean_delay};
