@@ -8,10 +8,13 @@
 //!
 //! 1. `simulator`: hosts, links, switches and flows, packet by packet.
 //! 2. `fabric`: the study of flow completion times under packet schedulers.
+//! 3. `feedback`: the study of the order of packets with senders that react.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "study")]
 pub mod fabric;
+#[cfg(feature = "study")]
+pub mod feedback;
 #[cfg(feature = "study")]
 pub mod simulator;
 pub mod transport;

@@ -45,6 +45,7 @@ pub fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_offload::size::Size>();
     to.study::<trueplane_sched::bandwidth::Bandwidth>();
     to.study::<trueplane_network::fabric::Fabric>();
+    to.study::<trueplane_network::feedback::Feedback>();
     to.study::<trueplane_sched::inversions::Inversions>();
     to.study::<trueplane_spray::compare::Compare>();
     to.study::<trueplane_spray::concurrency::Concurrency>();

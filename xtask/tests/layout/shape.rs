@@ -67,9 +67,12 @@ fn every_study_has_the_same_files() {
         let verb = folder.rsplit('/').next().unwrap_or_default();
         let said =
             after.split("const NAME: &'static str = \"").nth(1).and_then(|rest| rest.split('"').next());
-        // Experiments meet several subsystems, so they are in a crate of their own; they have the names of their commands.
+        // Experiments and networks meet several subsystems, so they are in crates of their own; they have the names of their commands.
         let expected = match crate_of(&name) {
             "experiments" => format!("{verb}.experiment"),
+            "network" => {
+                format!("{}.{verb}", said.and_then(|said| said.split('.').next()).unwrap_or_default())
+            }
             subsystem => format!("{subsystem}.{verb}"),
         };
         if said != Some(&expected) {

@@ -2,6 +2,7 @@
 
 use clap::Subcommand;
 use trueplane_network::fabric::Fabric;
+use trueplane_network::feedback::Feedback;
 use trueplane_sched::bandwidth::Bandwidth;
 use trueplane_sched::inversions::Inversions;
 
@@ -13,6 +14,7 @@ pub(crate) enum Verb {
     Inversions(Box<Run<Inversions>>),
     Bandwidth(Box<Run<Bandwidth>>),
     Fabric(Box<Run<Fabric>>),
+    Feedback(Box<Run<Feedback>>),
 }
 
 pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
@@ -20,5 +22,6 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Inversions(args) => args.run(),
         Verb::Bandwidth(args) => args.run(),
         Verb::Fabric(args) => args.run(),
+        Verb::Feedback(args) => args.run(),
     }
 }

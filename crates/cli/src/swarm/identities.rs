@@ -56,6 +56,8 @@ const IDENTITIES: &[Identity] = &[
         &["passed_bytes", "marked_bytes", "dropped_bytes"],
     ),
     identity("sched.fabric", "counts", &["sent"], &["delivered", "drops", "in_network"]),
+    identity("sched.feedback", "policies", &["arrivals"], &["departures", "drops"]),
+    identity("sched.feedback", "by-rank", &["arrivals"], &["departures", "drops"]),
     identity("sched.inversions", "counts", &["arrivals"], &["departures", "drops"]),
     identity("sched.inversions", "by-rank", &["arrivals"], &["departures", "drops"]),
     identity("surge.compare", "rows", &["arrived"], &["served", "dropped", "left"]),

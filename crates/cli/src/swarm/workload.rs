@@ -100,11 +100,19 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "link_delay", one_of(draw, &["0ns", "20ns", "5us"]));
             if draw.one_in(2) {
                 set(&mut given, "load", one_of(draw, &["0.5", "0.2,0.9", "1.5"]));
-                leave_out(&mut given, &["flow_rate"]);
+                leave_out(&mut given, &["flow_starts"]);
             } else {
-                set(&mut given, "flow_rate", one_of(draw, &["1", "2K,10K"]));
+                set(&mut given, "flow_starts", one_of(draw, &["1", "2K,10K"]));
                 leave_out(&mut given, &["load"]);
             }
+        }
+        "sched.feedback" => {
+            set(&mut given, "duration", one_of(draw, &["10us", "1ms", "3ms"]));
+            set(&mut given, "ranks", one_of(draw, &["uniform", "convex:7", "exponential:1,poisson:50"]));
+            set(&mut given, "rate", one_of(draw, &["100Mbps", "10Gbps"]));
+            set(&mut given, "flow_size", one_of(draw, &["1B", "2KB", "300KB"]));
+            set(&mut given, "flow_starts", one_of(draw, &["1", "1K,2K"]));
+            set(&mut given, "link_delay", one_of(draw, &["0ns", "20ns", "5us"]));
         }
         "sched.inversions" => {
             if draw.one_in(3) {

@@ -48,11 +48,11 @@ parameters! {
         /// Policies to compare.
         pub policies: Choices<SystemName> => { value: "LIST", default: "all" },
         /// Offered load, as a share of what all hosts together can send. A list varies it.
-        pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.2,0.5,0.8", conflicts: "flow_rate" },
+        pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.2,0.5,0.8", conflicts: "flow_starts" },
         /// Flows that start per second in the whole network. It replaces --load. A list varies it.
-        pub flow_rate: Option<List<Positive<PerSecond>>> => { value: "LIST" },
+        pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST" },
         /// Time during which flows start. All flows run to their end.
-        pub duration: Positive<Nanos> => { value: "TIME", default: "100ms" },
+        pub duration: Positive<Nanos> => { value: "TIME", default: "200ms" },
         /// Number of leaf switches.
         pub leaves: Within<u32, 1, MOST_NODES> => { value: "N", default: "9", heading: NETWORK },
         /// Number of spine switches. Each is linked to all leaves.
@@ -127,7 +127,7 @@ impl Options {
         let of_load = |load: f64| Offered { load, flows_per_second: load * self.capacity() / flow_bits };
         let of_rate =
             |flows: f64| Offered { load: flows * flow_bits / self.capacity(), flows_per_second: flows };
-        let mut all: Vec<Offered> = match (&self.flow_rate, &self.load) {
+        let mut all: Vec<Offered> = match (&self.flow_starts, &self.load) {
             (Some(rates), _) => rates.distinct().iter().map(|rate| of_rate(rate.0 as f64)).collect(),
             (None, Some(loads)) => loads.distinct().iter().map(|load| of_load(load.number())).collect(),
             (None, None) => USUAL_LOADS.iter().map(|load| of_load(*load as f64 / 1e6)).collect(),

@@ -3,6 +3,7 @@
 mod conformance;
 mod example;
 mod fabric;
+mod feedback;
 mod naive;
 mod path;
 mod presets;

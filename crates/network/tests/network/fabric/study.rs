@@ -71,7 +71,7 @@ fn the_number_of_threads_changes_nothing() {
 
 #[test]
 fn flows_per_second_are_another_way_to_say_the_load() {
-    let options = Options::given(&[("flow_rate", "20K"), ("duration", "5ms")]).unwrap();
+    let options = Options::given(&[("flow_starts", "20K"), ("duration", "5ms")]).unwrap();
     let found = Fabric::run(&options, &()).unwrap();
     let offered = found.loads[0].offered;
     assert_eq!(offered.flows_per_second, 20_000.0);

@@ -1,0 +1,192 @@
+//! Runs every scheduler with senders that react, and again without.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use trueplane_sched::choice::RankChoice;
+use trueplane_sched::inversions::{self, Inversions};
+use trueplane_sched::policy::{Adaptation, SchedulerName};
+use trueplane_sched::scheduler::{Settings, with_scheduler};
+use trueplane_study::{Error, Observer, Study, cases};
+use trueplane_units::{Nanos, Parameters as _};
+
+use super::found::{Found, Scenario, SchedulerRun, Variable};
+use super::options::Options;
+use super::port::{Counting, Queue, Tally, roomy};
+use crate::fabric::TransportName;
+use crate::simulator::{Link, Network, Outcome, Packing, Poisson, Sizes, Topology};
+use crate::transport::{Simplified, Transport, preset};
+
+/// Packets of the simulated senders: 1,500 bytes on the wire.
+const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
+
+/// Load from which on the open loop is no longer like the closed one: nothing makes senders wait.
+const LEAST_LOAD: f64 = 1e-6;
+
+pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
+    let scenarios = scenarios(options);
+    let pushes_down = |scheduler: &SchedulerName| scheduler.properties().pushes_down;
+    let all: Vec<(Scenario, SchedulerName)> = (scenarios.iter())
+        .flat_map(|scenario| {
+            let runs = options
+                .policies
+                .iter()
+                .filter(|scheduler| scenario.varied != Some(Variable::PushDown) || pushes_down(scheduler));
+            runs.map(|&scheduler| (*scenario, scheduler))
+        })
+        .collect();
+    let packets = |scenario: &Scenario| {
+        let flows = scenario.flow_starts as f64 * options.duration.0 as f64 / 1e9;
+        flows * PACKING.packets(options.flow_size.0) as f64
+    };
+    options.check(all.iter().map(|(scenario, _)| packets(scenario)).sum())?;
+    let units: f64 = all.iter().map(|(scenario, _)| packets(scenario).ceil()).sum();
+    observer.stage("simulating packets", units as u64);
+    let runs = cases::over(&all, observer, |(scenario, scheduler)| {
+        let run = measure(options, *scenario, *scheduler, observer)?;
+        observer.advance(packets(scenario).ceil() as u64);
+        Ok(run)
+    })?;
+    Ok(Found { runs })
+}
+
+/// The base, and what differs from it in one thing.
+fn scenarios(options: &Options) -> Vec<Scenario> {
+    let (ranks, push_downs, starts) = (options.ranks(), options.push_downs(), options.flow_starts());
+    let base = Scenario { varied: None, ranks: ranks[0], push_down: push_downs[0], flow_starts: starts[0] };
+    let mut all = vec![base];
+    all.extend(push_downs[1..].iter().map(|&push_down| Scenario {
+        varied: Some(Variable::PushDown),
+        push_down,
+        ..base
+    }));
+    all.extend(starts[1..].iter().map(|&flow_starts| Scenario {
+        varied: Some(Variable::FlowStarts),
+        flow_starts,
+        ..base
+    }));
+    all.extend(ranks[1..].iter().map(|&ranks| Scenario { varied: Some(Variable::Ranks), ranks, ..base }));
+    all
+}
+
+fn measure(
+    options: &Options,
+    scenario: Scenario,
+    scheduler: SchedulerName,
+    observer: &dyn Observer,
+) -> Result<SchedulerRun, Error> {
+    let tally = Rc::new(RefCell::new(Tally::default()));
+    let port = port(options, scenario, scheduler, &tally)?;
+    let outcome = match options.transport {
+        TransportName::Standard => simulate(options, scenario, port, preset::simplified_tcp(), observer),
+        TransportName::Simplified => simulate(options, scenario, port, Simplified::TCP, observer),
+    }?;
+    let Tally { by_rank, bytes, last } = tally.take();
+    let sent = options.rate.0 as f64 * last.0 as f64 / 1e9;
+    let mut run = SchedulerRun {
+        scenario,
+        scheduler,
+        flows: outcome.completed.len() as u64,
+        completion_mean_ns: outcome.completed.iter().map(|flow| flow.time().0 as f64).sum::<f64>()
+            / outcome.completed.len().max(1) as f64,
+        last,
+        offered_load: if sent > 0.0 { bytes as f64 * 8.0 / sent } else { 0.0 },
+        by_rank,
+        open_share: None,
+        open_drop_share: None,
+    };
+    if let Some(open) = open_loop(options, &run, observer)? {
+        run.open_share = Some(open.inversion_share);
+        run.open_drop_share = Some(open.drop_share);
+    }
+    Ok(run)
+}
+
+/// The port of the senders.
+fn port(
+    options: &Options,
+    scenario: Scenario,
+    scheduler: SchedulerName,
+    tally: &Rc<RefCell<Tally>>,
+) -> Result<Queue, Error> {
+    let RankChoice::Drawn(ranks) = scenario.ranks else {
+        return Err(Error::Internal("ranks that are not drawn were not refused".to_owned()));
+    };
+    let weights = ranks.weights();
+    let settings = Settings {
+        queues: *options.queues as usize,
+        depth: *options.depth as usize,
+        push_down: scenario.push_down,
+        window: *options.window as usize,
+        adaptation: Adaptation::OneStep,
+        bytes_per_round: 1_500,
+        counts: Some(&weights),
+        optimum: None,
+    };
+    with_scheduler(scheduler, &settings, Counting { ranks, seed: options.seed, tally: Rc::clone(tally) })
+}
+
+/// Two hosts and a link in each direction, of which the first has the port.
+fn simulate(
+    options: &Options,
+    scenario: Scenario,
+    port: Queue,
+    transport: impl Transport,
+    observer: &dyn Observer,
+) -> Result<Outcome, Error> {
+    let parameters = |error: &dyn std::error::Error| Error::Parameters(error.to_string());
+    let link = |from, to| Link { from, to, rate: *options.rate, delay: options.link_delay };
+    let topology = Topology::new(2, 2, vec![link(0, 1), link(1, 0)]).map_err(|error| parameters(&error))?;
+    let sizes = Sizes::new(vec![(options.flow_size.0, 1.0)]).map_err(|error| parameters(&error))?;
+    let starts = Poisson::new(2, scenario.flow_starts as f64, sizes, *options.duration, options.seed);
+    // All flows go the same way.
+    let flows = starts.map(|flow| crate::simulator::FlowSpec { from: 0, to: 1, ..flow });
+    let mut queues = [roomy(), port];
+    let mut left = queues.len();
+    let next = move |_| {
+        left -= 1;
+        std::mem::replace(&mut queues[left], roomy())
+    };
+    let network = Network::new(&topology, next, transport, PACKING.header, options.seed);
+    let network = network.map_err(|error| parameters(&error))?;
+    let outcome = network.run_watched(flows, Nanos::MAX, |_| !observer.interrupted());
+    observer.go_on()?;
+    outcome.map_err(|error| Error::Internal(error.to_string()))
+}
+
+/// The same scheduler where as many packets come at random times, at the same load. None without packets.
+fn open_loop(
+    options: &Options,
+    run: &SchedulerRun,
+    observer: &dyn Observer,
+) -> Result<Option<inversions::found::SchedulerRun>, Error> {
+    let packets = run.total().arrivals;
+    if packets == 0 || run.offered_load < LEAST_LOAD {
+        return Ok(None);
+    }
+    let given = [
+        ("ranks", run.scenario.ranks.to_string()),
+        ("policies", run.scheduler.to_string()),
+        ("load", format!("{:.6}", run.offered_load)),
+        ("packets", packets.to_string()),
+        ("queues", options.queues.to_string()),
+        ("depth", options.depth.to_string()),
+        ("push_down", run.scenario.push_down.to_string()),
+        ("window", options.window.to_string()),
+        ("rate", format!("{}bps", options.rate.0)),
+        ("seed", options.seed.to_string()),
+    ];
+    let given: Vec<(&str, &str)> = given.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let open = inversions::Options::given(&given).map_err(Error::Internal)?;
+    let found = Inversions::run(&open, &Quiet(observer))?;
+    Ok(found.schedulers.into_iter().next())
+}
+
+/// An observer that passes on only that the work should stop.
+struct Quiet<'a>(&'a dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}

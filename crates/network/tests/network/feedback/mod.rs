@@ -1,0 +1,94 @@
+//! The study of inversions with senders that react, run as a whole.
+
+use trueplane_network::feedback::{Feedback, Found, Options};
+use trueplane_sched::policy::SchedulerName;
+use trueplane_study::{Error, Study};
+use trueplane_units::Parameters as _;
+
+fn run(given: &[(&str, &str)]) -> Result<Found, Error> {
+    let given: Vec<(&str, &str)> = [("duration", "30ms")].iter().chain(given).copied().collect();
+    Feedback::run(&Options::given(&given).map_err(Error::Parameters)?, &())
+}
+
+#[test]
+fn every_packet_is_counted_once_and_a_pifo_has_no_inversions() {
+    for transport in ["standard", "simplified"] {
+        let found =
+            run(&[("transport", transport), ("policies", "fifo,sp-pifo,pifo,aifo,packs,afq")]).unwrap();
+        assert_eq!(found.runs.len(), 6);
+        for run in &found.runs {
+            let total = run.total();
+            assert_eq!(total.arrivals, total.departures + total.drops, "{}", run.scheduler);
+            assert!(total.arrivals > 20_000 && run.flows > 20 && run.open_share.is_some());
+        }
+        let share = |scheduler| found.run(scheduler).unwrap().share();
+        assert_eq!(share(SchedulerName::Pifo), 0.0);
+        assert!(share(SchedulerName::SpPifo) < share(SchedulerName::Fifo));
+    }
+}
+
+/// A single flow that never fills the port: each packet finds it empty, or waits behind those of its own window.
+#[test]
+fn what_never_waits_is_never_inverted() {
+    let given = [
+        ("flow_starts", "1"),
+        ("duration", "1s"),
+        ("flow_size", "1000B"),
+        ("policies", "fifo"),
+        ("seed", "4"),
+    ];
+    let found = run(&given).unwrap();
+    let run = &found.runs[0];
+    // A SYN, and one packet of data.
+    assert_eq!(run.total().arrivals, 2 * run.flows);
+    assert!(run.flows > 0);
+    assert_eq!(run.total().inversions, 0);
+}
+
+#[test]
+fn lists_vary_one_thing_at_a_time() {
+    let given = [
+        ("policies", "fifo,sp-pifo"),
+        ("push_down", "cost,one"),
+        ("ranks", "uniform:10,exponential:20"),
+        ("flow_starts", "1000,500"),
+        ("duration", "5ms"),
+    ];
+    let found = run(&given).unwrap();
+    let rows: Vec<(Option<String>, SchedulerName)> =
+        found.runs.iter().map(|run| (run.scenario.value(), run.scheduler)).collect();
+    let value = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        rows,
+        [
+            (None, SchedulerName::Fifo),
+            (None, SchedulerName::SpPifo),
+            (value("one"), SchedulerName::SpPifo),
+            (value("500"), SchedulerName::Fifo),
+            (value("500"), SchedulerName::SpPifo),
+            (value("exponential:20"), SchedulerName::Fifo),
+            (value("exponential:20"), SchedulerName::SpPifo),
+        ]
+    );
+    assert_eq!([found.runs[0].by_rank.len(), found.runs[6].by_rank.len()], [10, 20]);
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let found = pool.install(|| run(&[("duration", "5ms")])).unwrap();
+        found.runs.iter().map(|run| (run.total(), run.last)).collect::<Vec<_>>()
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn what_cannot_be_is_refused_in_one_line() {
+    let refusal = |given: &[(&str, &str)]| run(given).expect_err("it is refused").to_string();
+    assert_eq!(
+        refusal(&[("ranks", "stfq")]),
+        "--ranks stfq: expected a distribution such as uniform or exponential:100"
+    );
+    assert!(refusal(&[("flow_starts", "1G")]).contains("expected a --duration so short"));
+}
