@@ -30,7 +30,8 @@ fn every_packet_is_counted_once_and_a_pifo_has_no_inversions() {
     }
 }
 
-/// Flows of one packet, far apart: each finds the port empty.
+/// Flows of one small packet, far apart: each finds the port empty. (A larger one takes longer than the time-out that the handshake left: there is
+/// no least time-out.)
 #[test]
 fn what_never_waits_is_never_inverted() {
     let given = [("flow_starts", "1K"), ("flow_size", "1000B"), ("policies", "fifo")];
