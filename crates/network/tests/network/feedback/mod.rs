@@ -34,7 +34,7 @@ fn every_packet_is_counted_once_and_a_pifo_has_no_inversions() {
 /// no least time-out.)
 #[test]
 fn what_never_waits_is_never_inverted() {
-    let given = [("flow_starts", "1K"), ("flow_size", "1000B"), ("policies", "fifo")];
+    let given = [("flow_starts", "1K"), ("flow_size", "1B"), ("policies", "fifo")];
     let found = run(&given).unwrap();
     let run = &found.runs[0];
     // A SYN, and one packet of data.
