@@ -3,7 +3,7 @@
 use trueplane_sched::choice::RankChoice;
 use trueplane_sched::policy::{PushDown, SchedulerName};
 use trueplane_study::metrics::ratio;
-use trueplane_units::{Nanos, choices};
+use trueplane_units::choices;
 
 pub use super::port::Counts;
 
@@ -57,20 +57,31 @@ pub struct SchedulerRun {
     pub scenario: Scenario,
     /// Scheduler that was simulated.
     pub scheduler: SchedulerName,
-    /// Flows that came.
-    pub flows: u64,
-    /// Mean completion time of the flows.
-    pub completion_mean_ns: f64,
-    /// Time of the last packet that came.
-    pub last: Nanos,
-    /// Bits that came until then, as a share of what the line could send.
+    /// Flows that have completed.
+    pub completed: u64,
+    /// Flows that have not.
+    pub unfinished: u64,
+    /// Packets that wait at the end.
+    pub waiting: u64,
+    /// Bits that came, as a share of what the line could send.
     pub offered_load: f64,
     /// Counts by rank.
     pub by_rank: Vec<Counts>,
-    /// Inversions / departures if as many packets come at random times.
-    pub open_share: Option<f64>,
-    /// Drops / arrivals if as many packets come at random times.
-    pub open_drop_share: Option<f64>,
+    /// Bits that the flows need if nothing is lost, as a share of what the line could send.
+    pub nominal_load: f64,
+    /// The open loop at the nominal load, which is known without a simulation.
+    pub open: Option<Open>,
+    /// The open loop at the load that came.
+    pub open_at_offered: Option<Open>,
+}
+
+/// The same scheduler where packets come at random times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Open {
+    /// Inversions / departures.
+    pub inversion_share: f64,
+    /// Drops / arrivals.
+    pub drop_share: f64,
 }
 
 impl SchedulerRun {

@@ -24,8 +24,8 @@ impl Study for Feedback {
         TCP flows start at random at one host and share its port. Each packet draws a rank. An inversion is a packet that leaves while a packet of
         lower rank waits. Senders lower their rate when packets are dropped, and they send in bursts: the loop is closed.
 
-        The open loop is the simulation of sched inversions: as many packets come at random times that do not depend on drops. Its result is printed
-        beside that of the closed loop.
+        The open loop is the simulation of sched inversions: packets come at random times that do not depend on drops. It is run twice: at the load
+        that the flows need if nothing is lost, and at the load that came.
 
         Lists of --ranks, --push-down and --flow-starts vary one thing at a time. Their first values are the base.";
     const EXAMPLES: &'static str = "\

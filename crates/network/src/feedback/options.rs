@@ -39,7 +39,7 @@ parameters! {
         pub policies: Choices<SchedulerName> => { value: "LIST", default: "fifo,sp-pifo,gradient,fixed,pifo" },
         /// Flows that start per second. A list varies it.
         pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST", default_words: "1500" },
-        /// Time during which flows start. All flows run to their end.
+        /// Time that is simulated.
         pub duration: Positive<Nanos> => { value: "TIME", default: "100ms" },
         /// How senders recover from losses and set their windows and timers.
         pub transport: TransportName => { value: "HOW", default: "standard" },

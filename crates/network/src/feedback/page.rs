@@ -1,6 +1,6 @@
 //! What people see of `sched feedback`: the closed loop beside the open one.
 
-use trueplane_study::report::{Axis, Cell, Plot, Series, Unit, color_of};
+use trueplane_study::report::{Axis, Plot, Series, Unit, color_of};
 use trueplane_study::{Measured, Page};
 use trueplane_units::Percent;
 
@@ -15,7 +15,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
         page.numbers(
             format!("inversions / departures under {}", run.scheduler),
             "inversion_share",
-            run.open_share.map(Percent),
+            open(run).map(Percent),
             Percent(run.share()),
             Measured::Needs("a switch with this scheduler"),
         );
@@ -38,22 +38,33 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     }
 }
 
+/// Inversions / departures of the open loop at the nominal load.
+fn open(run: &SchedulerRun) -> Option<f64> {
+    run.open.map(|open| open.inversion_share)
+}
+
 fn runs(id: &str, title: &str, rows: Vec<&SchedulerRun>, page: &mut Page) {
     let is_varied = rows.iter().any(|run| run.scenario.varied.is_some());
     page.table(id, title, rows)
         .col_if(is_varied, "varied", "varied", |run| run.scenario.varied.map(|varied| varied.to_string()))
         .col_if(is_varied, "value", "value", |run| run.scenario.value())
         .col("policy", "policy", |run| run.scheduler.name())
+        .col("load of the flows", "nominal_load", |run| run.nominal_load)
         .col("load that came", "offered_load", |run| run.offered_load)
         .col("arrivals", "arrivals", |run| run.total().arrivals)
         .col("departures", "departures", |run| run.total().departures)
         .col("drops", "drops", |run| run.total().drops)
+        .col("wait at the end", "waiting", |run| run.waiting)
         .col("inversions", "inversions", |run| run.total().inversions)
         .col("of departures", "inversion_share", |run| Percent(run.share()))
-        .col("open loop", "open_inversion_share", |run| run.open_share.map(Percent))
+        .col("open loop", "open_inversion_share", |run| open(run).map(Percent))
+        .col("open loop at that load", "open_at_offered_inversion_share", |run| {
+            run.open_at_offered.map(|open| Percent(open.inversion_share))
+        })
         .col("drops of arrivals", "drop_share", |run| Percent(run.drop_share()))
-        .col("open loop", "open_drop_share", |run| run.open_drop_share.map(Percent))
-        .col("mean completion time", "completion_mean_ns", |run| Cell::Nanos(run.completion_mean_ns));
+        .col("open loop", "open_drop_share", |run| run.open.map(|open| Percent(open.drop_share)))
+        .col("flows completed", "completed", |run| run.completed)
+        .col("unfinished", "unfinished", |run| run.unfinished);
 }
 
 fn by_rank(found: &Found, page: &mut Page) {

@@ -17,7 +17,7 @@ use crate::simulator::{DropTail, PortQueue};
 /// Packets of a rank, by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets that came: departures + drops.
+    /// Packets that came: departures + drops + packets that wait at the end.
     pub arrivals: u64,
     /// Packets that left.
     pub departures: u64,
@@ -47,8 +47,8 @@ pub(super) struct Tally {
     pub(super) by_rank: Vec<Counts>,
     /// Bytes of all packets that came.
     pub(super) bytes: u64,
-    /// Time of the last arrival.
-    pub(super) last: Nanos,
+    /// Packets that wait.
+    pub(super) waiting: u64,
 }
 
 /// The queue of a port, of any kind.
@@ -69,12 +69,12 @@ struct Counted<S> {
 }
 
 impl<S: Examined> PortQueue for Counted<S> {
-    fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
+    fn offer(&mut self, packet: Waiting, _now: Nanos) -> Offered {
         let rank = self.ranks.draw(&mut self.random);
         let mut tally = self.tally.borrow_mut();
         tally.by_rank[rank as usize].arrivals += 1;
         tally.bytes += u64::from(packet.bytes);
-        tally.last = now;
+        tally.waiting += 1;
         self.waiting.add(rank);
         // No scheduler reads the time of arrival; here it carries the place in the slab.
         let arrival = Nanos(u64::from(packet.handle));
@@ -82,6 +82,7 @@ impl<S: Examined> PortQueue for Counted<S> {
         let dropped = self.scheduler.enqueue(queued);
         if let Some(dropped) = dropped {
             self.waiting.remove(dropped.rank.0);
+            tally.waiting -= 1;
             tally.by_rank[dropped.rank.0 as usize].drops += 1;
         }
         Offered { dropped: dropped.map(|packet| packet.arrival.0 as u32), marks: false }
@@ -91,7 +92,9 @@ impl<S: Examined> PortQueue for Counted<S> {
         let packet = self.scheduler.dequeue()?;
         let rank = packet.rank.0;
         self.waiting.remove(rank);
-        let counts = &mut self.tally.borrow_mut().by_rank[rank as usize];
+        let mut tally = self.tally.borrow_mut();
+        tally.waiting -= 1;
+        let counts = &mut tally.by_rank[rank as usize];
         counts.departures += 1;
         counts.inversions += u64::from(self.waiting.min().is_some_and(|least| least < rank));
         Some(packet.arrival.0 as u32)

@@ -8,9 +8,9 @@ use trueplane_sched::inversions::{self, Inversions};
 use trueplane_sched::policy::{Adaptation, SchedulerName};
 use trueplane_sched::scheduler::{Settings, with_scheduler};
 use trueplane_study::{Error, Observer, Study, cases};
-use trueplane_units::{Nanos, Parameters as _};
+use trueplane_units::Parameters as _;
 
-use super::found::{Found, Scenario, SchedulerRun, Variable};
+use super::found::{Found, Open, Scenario, SchedulerRun, Variable};
 use super::options::Options;
 use super::port::{Counting, Queue, Tally, roomy};
 use crate::fabric::TransportName;
@@ -20,7 +20,7 @@ use crate::transport::{Simplified, Transport, preset};
 /// Packets of the simulated senders: 1,500 bytes on the wire.
 const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
 
-/// Load from which on the open loop is no longer like the closed one: nothing makes senders wait.
+/// Loads below it cannot be asked for.
 const LEAST_LOAD: f64 = 1e-6;
 
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
@@ -81,24 +81,22 @@ fn measure(
         TransportName::Standard => simulate(options, scenario, port, preset::simplified_tcp(), observer),
         TransportName::Simplified => simulate(options, scenario, port, Simplified::TCP, observer),
     }?;
-    let Tally { by_rank, bytes, last } = tally.take();
-    let sent = options.rate.0 as f64 * last.0 as f64 / 1e9;
+    let Tally { by_rank, bytes, waiting } = tally.take();
+    let sent = options.rate.0 as f64 * options.duration.0 as f64 / 1e9;
     let mut run = SchedulerRun {
         scenario,
         scheduler,
-        flows: outcome.completed.len() as u64,
-        completion_mean_ns: outcome.completed.iter().map(|flow| flow.time().0 as f64).sum::<f64>()
-            / outcome.completed.len().max(1) as f64,
-        last,
-        offered_load: if sent > 0.0 { bytes as f64 * 8.0 / sent } else { 0.0 },
+        completed: outcome.completed.len() as u64,
+        unfinished: outcome.unfinished as u64,
+        waiting,
+        offered_load: bytes as f64 * 8.0 / sent,
         by_rank,
-        open_share: None,
-        open_drop_share: None,
+        nominal_load: flow_bits(options, &outcome) / sent,
+        open: None,
+        open_at_offered: None,
     };
-    if let Some(open) = open_loop(options, &run, observer)? {
-        run.open_share = Some(open.inversion_share);
-        run.open_drop_share = Some(open.drop_share);
-    }
+    run.open = open_loop(options, &run, run.nominal_load, observer)?;
+    run.open_at_offered = open_loop(options, &run, run.offered_load, observer)?;
     Ok(run)
 }
 
@@ -149,25 +147,32 @@ fn simulate(
     };
     let network = Network::new(&topology, next, transport, PACKING.header, options.seed);
     let network = network.map_err(|error| parameters(&error))?;
-    let outcome = network.run_watched(flows, Nanos::MAX, |_| !observer.interrupted());
+    let outcome = network.run_watched(flows, *options.duration, |_| !observer.interrupted());
     observer.go_on()?;
     outcome.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// The same scheduler where as many packets come at random times, at the same load. None without packets.
+/// Bits on the wire that the flows need if nothing is lost.
+fn flow_bits(options: &Options, outcome: &Outcome) -> f64 {
+    let flows = outcome.completed.len() + outcome.unfinished;
+    flows as f64 * PACKING.wire_bytes(options.flow_size.0) as f64 * 8.0
+}
+
+/// The same scheduler where as many packets come at random times, at this load. None without packets.
 fn open_loop(
     options: &Options,
     run: &SchedulerRun,
+    load: f64,
     observer: &dyn Observer,
-) -> Result<Option<inversions::found::SchedulerRun>, Error> {
+) -> Result<Option<Open>, Error> {
     let packets = run.total().arrivals;
-    if packets == 0 || run.offered_load < LEAST_LOAD {
+    if packets == 0 || load < LEAST_LOAD {
         return Ok(None);
     }
     let given = [
         ("ranks", run.scenario.ranks.to_string()),
         ("policies", run.scheduler.to_string()),
-        ("load", format!("{:.6}", run.offered_load)),
+        ("load", format!("{load:.6}")),
         ("packets", packets.to_string()),
         ("queues", options.queues.to_string()),
         ("depth", options.depth.to_string()),
@@ -179,7 +184,11 @@ fn open_loop(
     let given: Vec<(&str, &str)> = given.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let open = inversions::Options::given(&given).map_err(Error::Internal)?;
     let found = Inversions::run(&open, &Quiet(observer))?;
-    Ok(found.schedulers.into_iter().next())
+    let open = |run: &inversions::found::SchedulerRun| Open {
+        inversion_share: run.inversion_share,
+        drop_share: run.drop_share,
+    };
+    Ok(found.schedulers.first().map(open))
 }
 
 /// An observer that passes on only that the work should stop.

@@ -29,25 +29,37 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     sentences
 }
 
-/// Sentence on the scheduler that the open loop is most wrong about.
-fn on_open_loop(found: &Found) -> Option<String> {
-    let of = |run: &SchedulerRun| {
-        let open = run.open_share.filter(|open| *open > 0.0 && run.total().inversions >= TELLING)?;
-        Some((run.share() / open, open))
-    };
-    let all = found.base().filter_map(|run| Some((of(run)?, run)));
-    let ((ratio, open), run) =
-        all.max_by(|one, other| one.0.0.ln().abs().total_cmp(&other.0.0.ln().abs()))?;
+/// Inversions / departures of the open loop at the nominal load, if there are enough inversions to compare.
+fn open(run: &SchedulerRun) -> Option<f64> {
+    let open = run.open?.inversion_share;
+    (open > 0.0 && run.total().inversions >= TELLING).then_some(open)
+}
+
+/// Sentences on the scheduler that the open loop is most wrong about, and why.
+fn on_open_loop(found: &Found) -> Vec<String> {
+    let ratio = |run: &SchedulerRun| Some(run.share() / open(run)?);
+    let all = found.base().filter_map(|run| Some((ratio(run)?, run)));
+    let most = all.max_by(|one, other| one.0.ln().abs().total_cmp(&other.0.ln().abs()));
+    let Some((ratio, run)) = most else { return Vec::new() };
     if (ratio - 1.0).abs() <= EQUAL {
-        return Some("Packets that come at random times show nearly the same.".to_owned());
+        return vec!["Packets that come at random times show nearly the same.".to_owned()];
     }
     let (times, what) = if ratio > 1.0 { (ratio, "more") } else { (1.0 / ratio, "fewer") };
-    Some(format!(
-        "If as many packets come at random times, {} has {}: reacting senders cause {} times {what} inversions.",
+    let open = Percent(open(run).unwrap_or_default());
+    let mut sentences = vec![format!(
+        "If the packets of these flows come at random times, {} has {open}: senders that react cause {} times {what} inversions.",
         run.scheduler,
-        Percent(open),
         digits(times, 3)
-    ))
+    )];
+    if let Some(at_offered) = run.open_at_offered {
+        sentences.push(format!(
+            "What they send again raises the load from {} to {}, at which random times give {}.",
+            digits(run.nominal_load, 3),
+            digits(run.offered_load, 3),
+            Percent(at_offered.inversion_share)
+        ));
+    }
+    sentences
 }
 
 /// Schedulers by their inversions, the fewest first.
@@ -61,7 +73,7 @@ fn order(found: &Found, share: impl Fn(&SchedulerRun) -> Option<f64>) -> Option<
 /// Whether the open loop has the schedulers in the same order.
 fn on_order(found: &Found) -> Option<String> {
     let closed = order(found, |run| Some(run.share()))?;
-    let open = order(found, |run| run.open_share)?;
+    let open = order(found, |run| run.open.map(|open| open.inversion_share))?;
     (closed.len() > 1).then(|| {
         if closed == open {
             return "Both loops have the schedulers in the same order.".to_owned();
