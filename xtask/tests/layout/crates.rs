@@ -77,8 +77,10 @@ fn may_see(folder: &str) -> Vec<&'static str> {
         "proxy" => vec!["cache", "units"],
         "kubernetes" => vec!["fair", "trace", "units"],
         "experiments" => [&SHARED[..], &SUBSYSTEMS, &["proxy"]].concat(),
-        "cli" => [&SHARED[..], &SUBSYSTEMS, &["experiments", "kubernetes", "proxy", "studies"]].concat(),
-        "studies" => [&["experiments", "study", "units"], &SUBSYSTEMS[..]].concat(),
+        "cli" => {
+            [&SHARED[..], &SUBSYSTEMS, &["experiments", "kubernetes", "network", "proxy", "studies"]].concat()
+        }
+        "studies" => [&["experiments", "network", "study", "units"], &SUBSYSTEMS[..]].concat(),
         "py" => [&["pqueue", "studies", "study", "trace", "units"], &SUBSYSTEMS[..]].concat(),
         "network" => [&["pqueue", "study", "trace", "units"], &SUBSYSTEMS[..]].concat(),
         "instructions" => [&["pqueue", "units"], &SUBSYSTEMS[..]].concat(),

@@ -3,6 +3,7 @@
 pub mod found;
 pub mod options;
 mod page;
+mod port;
 pub mod queueing;
 mod run;
 pub mod sizes;

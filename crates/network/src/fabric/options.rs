@@ -86,7 +86,7 @@ parameters! {
     }
 }
 
-/// How many flows come.
+/// Rate at which flows start, in two ways.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offered {
     /// Offered bits over what all hosts together can send.

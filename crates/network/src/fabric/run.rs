@@ -5,8 +5,9 @@ use trueplane_units::Nanos;
 
 use super::found::{AtLoad, Class, Found, SystemRun};
 use super::options::{Offered, Options};
+use super::port::queue;
 use super::queueing::{Discipline, mean_delay};
-use super::system::{RankName, Senders, SystemName, TransportName, queue};
+use super::system::{RankName, Senders, SystemName, TransportName};
 use crate::simulator::{
     Completed, FlowSpec, Network, Outcome, Packing, Poisson, SizeClass, Sizes, Topology, least_time,
 };

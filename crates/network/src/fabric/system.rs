@@ -1,14 +1,7 @@
-//! What is compared: a queue at each port, and senders that go with it.
+//! What is compared: systems by name, with what is known of each without running it.
 
-use trueplane_sched::Scheduler;
-use trueplane_sched::policy::{Adaptation, Order, SchedulerName};
-use trueplane_sched::rank::{PFabric, RankPolicy, Stfq};
-use trueplane_sched::scheduler::{Examined, Settings, Visitor, with_scheduler};
-use trueplane_study::Error;
+use trueplane_sched::policy::{Order, SchedulerName};
 use trueplane_units::choices;
-
-use super::options::Options;
-use crate::simulator::{DropTail, PortQueue, Ranked, SkippedWhenIdle};
 
 choices! {
     /// The rank of a packet at a port.
@@ -44,7 +37,7 @@ impl RankName {
 /// The senders of a system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Senders {
-    /// TCP.
+    /// TCP senders.
     Tcp,
     /// DCTCP, which slows down where packets are marked.
     Dctcp,
@@ -103,69 +96,5 @@ impl SystemName {
     /// Whether its ports need an exact order, which no switch has.
     pub fn needs_exact_order(self) -> bool {
         self.properties().scheduler.is_some_and(|scheduler| scheduler.properties().order == Order::Exact)
-    }
-}
-
-/// The queue of a port.
-pub type Queue = Box<dyn PortQueue>;
-
-/// The queue of each port of a system.
-///
-/// # Errors
-///
-/// If there cannot be such a scheduler.
-pub fn queue(options: &Options, system: SystemName) -> Result<Queue, Error> {
-    let Some(scheduler) = system.properties().scheduler else {
-        let (buffer, mark) = options.fifo();
-        let fifo = DropTail::new(buffer);
-        return Ok(Box::new(match (system, options.transport) {
-            (SystemName::Dctcp, TransportName::Standard) => fifo.marking_above(mark),
-            (SystemName::Dctcp, TransportName::Simplified) => fifo.marking_behind(mark),
-            _ => fifo,
-        }));
-    };
-    let settings = Settings {
-        queues: *options.queues as usize,
-        depth: *options.depth as usize,
-        push_down: options.push_down,
-        window: *options.window as usize,
-        adaptation: Adaptation::OneStep,
-        bytes_per_round: *options.bytes_per_round,
-        counts: None,
-        optimum: None,
-    };
-    with_scheduler(scheduler, &settings, Boxing { rank: options.rank, transport: options.transport })
-}
-
-/// Number of flows for which a port with fair shares keeps a virtual time.
-const MOST_FLOWS: usize = 1 << 12;
-
-/// Puts a scheduler behind a rank.
-struct Boxing {
-    rank: RankName,
-    transport: TransportName,
-}
-
-impl Boxing {
-    fn boxed<S: Scheduler + 'static, P: RankPolicy + 'static>(&self, scheduler: S, ranks: P) -> Queue {
-        let queue = Ranked::new(scheduler, ranks);
-        match self.transport {
-            TransportName::Standard => Box::new(queue),
-            TransportName::Simplified => Box::new(SkippedWhenIdle(queue)),
-        }
-    }
-}
-
-impl Visitor for Boxing {
-    type Output = Queue;
-
-    fn visit<S: Examined>(self, scheduler: S) -> Result<Queue, Error> {
-        Ok(match self.rank {
-            RankName::PFabric => self.boxed(scheduler, PFabric),
-            RankName::Stfq => {
-                let ranks = Stfq::new(MOST_FLOWS).map_err(|error| Error::Parameters(error.to_string()))?;
-                self.boxed(scheduler, ranks)
-            }
-        })
     }
 }

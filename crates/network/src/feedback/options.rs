@@ -20,7 +20,7 @@ const MOST_FLOW: u64 = 1_000_000_000_000;
 /// More packets than these, in all runs together, are refused: they take hours.
 const MOST_PACKETS: f64 = 1e10;
 /// Flows that start per second, if nobody says how many.
-const USUAL_STARTS: u64 = 1_500;
+const USUAL_STARTS: u64 = 1_000;
 
 /// Heading of help texts for what comes to the port, and for the port.
 const SCENARIO: &str = "The scenario";
@@ -38,9 +38,9 @@ parameters! {
         /// Policies to compare.
         pub policies: Choices<SchedulerName> => { value: "LIST", default: "fifo,sp-pifo,gradient,fixed,pifo" },
         /// Flows that start per second. A list varies it.
-        pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST", default_words: "1500" },
+        pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST", default_words: "1000" },
         /// Time that is simulated.
-        pub duration: Positive<Nanos> => { value: "TIME", default: "100ms" },
+        pub duration: Positive<Nanos> => { value: "TIME", default: "300ms" },
         /// How senders recover from losses and set their windows and timers.
         pub transport: TransportName => { value: "HOW", default: "standard" },
         /// Size of each flow.

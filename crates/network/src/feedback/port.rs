@@ -40,7 +40,7 @@ impl Counts {
     }
 }
 
-/// What a port has counted.
+/// Counters of a port.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Counts by rank.
@@ -111,7 +111,7 @@ pub(super) struct Counting {
     pub(super) ranks: Distribution,
     /// Seed of the ranks.
     pub(super) seed: u64,
-    /// Where the port counts.
+    /// Counters of the port.
     pub(super) tally: Rc<RefCell<Tally>>,
 }
 
