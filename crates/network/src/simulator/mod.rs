@@ -5,12 +5,14 @@
 //! 1. [`topology`]: hosts, switches, links, and the ways through them; [`workload`]: flows that start by chance.
 //! 2. [`port`]: the queue of an output port, which may be any scheduler of `trueplane-sched`; [`skipped`]: one that is used only
 //!    while the line is busy.
-//! 3. [`calendar`]: events in the order of time; [`packets`]: packets on their way; [`flow`]: flows and what became of them.
+//! 3. [`calendar`]: events in the order of time; [`packets`]: packets on their way; [`flow`]: flows and what became of them;
+//!    [`fork`]: packets with several ways.
 //! 4. [`run`]: the network, event by event, and the identities that hold at its end; [`found`]: completion times by size; [`least`]: the least
 //!    time that a flow can take.
 
 pub mod calendar;
 pub mod flow;
+pub mod fork;
 pub mod found;
 pub mod least;
 pub mod packets;
@@ -21,6 +23,7 @@ pub mod topology;
 pub mod workload;
 
 pub use flow::{Completed, Counts, FlowSpec};
+pub use fork::{Chooser, Fork};
 pub use found::{SizeClass, Times};
 pub use least::{Packing, least_time};
 pub use port::{DropTail, PortQueue, Ranked};

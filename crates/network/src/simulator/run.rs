@@ -5,6 +5,7 @@ use trueplane_units::Nanos;
 
 use super::calendar::{Calendar, Event};
 use super::flow::{Completed, Counts, Flow, FlowSpec};
+use super::fork::{Chooser, Fork};
 use super::packets::{Packets, Travelling};
 use super::port::{PortQueue, Waiting};
 use super::topology::Topology;
@@ -82,6 +83,8 @@ pub struct Network<'a, Q, T: Transport> {
     /// Bytes of a packet beside its payload.
     header: u32,
     seed: u64,
+    /// Rule for forks, if it is not the hash of flow and node.
+    chooser: Option<Chooser>,
     calendar: Calendar,
     packets: Packets,
     ports: Vec<Port<Q>>,
@@ -124,6 +127,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             transport,
             header,
             seed,
+            chooser: None,
             calendar: Calendar::new(),
             packets: Packets::default(),
             ports: topology.links().iter().enumerate().map(port).collect(),
@@ -133,6 +137,12 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             next: None,
             outcome: Outcome::default(),
         })
+    }
+
+    /// The same, with another rule for where packets go on that have several ways.
+    #[must_use]
+    pub fn choosing(self, chooser: Chooser) -> Self {
+        Self { chooser: Some(chooser), ..self }
     }
 
     /// Sends flows that come in the order of their starts, until all have ended, or until the time `until`.
@@ -332,7 +342,15 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let ports = self.topology.ports(packet.node, packet.to);
         let number = match ports {
             [only] => *only,
-            several => several[choose(packet.key ^ self.seed, packet.node, several.len())],
+            several => match self.chooser {
+                None => several[choose(packet.key ^ self.seed, packet.node, several.len())],
+                Some(chooser) => {
+                    let FlowSpec { from, to, .. } = self.flows[packet.flow as usize].spec;
+                    let from = if packet.is_data() { from } else { to };
+                    let (flow, ways) = (packet.key / 2, several.len());
+                    several[chooser(&Fork { flow, from, to: packet.to, node: packet.node, ways }) % ways]
+                }
+            },
         };
         let port = &mut self.ports[number as usize];
         port.offered += 1;

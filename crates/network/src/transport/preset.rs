@@ -1,18 +1,7 @@
 //! Senders as the literature has them.
 //!
-//! The simplified senders have the values that are known of the simulations which SP-PIFO's authors published, and the mechanisms of the RFCs. The
-//! code of those simulations has mechanisms of its own. These are the departures; none is tuned away:
-//!
-//! | | published simulator | here |
-//! |---|---|---|
-//! | time-out of the SYN | lowers the threshold, too | lowers the window alone (RFC 5681 §3.1) |
-//! | time-outs in a row | each computes the threshold | the first does (RFC 5681 §3.1) |
-//! | round-trip times | from echoed times of departure, on each acknowledgement | of segments that were sent once (RFC 6298 §3) |
-//! | estimate after a time-out | begins anew | is kept, and the time-out doubled (RFC 6298 §5.5) |
-//! | retransmission timer | starts anew with each segment sent | starts anew with each acknowledgement of new bytes (RFC 6298 §5.3) |
-//! | after a time-out | leaves out what was acknowledged selectively | sends again what is not acknowledged (RFC 6582) |
-//! | growth of the window | on each acknowledgement, by SMSS² ÷ cwnd beyond the threshold | if it was used; by SMSS for each window of bytes |
-//! | DCTCP's estimate | begins at 0 | begins at 1 (RFC 8257 §3.3) |
+//! Those called simplified have the values of the simulations which SP-PIFO's authors published, and the mechanisms of the RFCs. The published
+//! simulator has mechanisms of its own, which [`simplified`](super::simplified) has one by one, beside these. Its table says what differs.
 
 use trueplane_units::Nanos;
 

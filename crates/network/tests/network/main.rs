@@ -12,5 +12,6 @@ mod receivers;
 mod script;
 mod scripts;
 mod senders;
+mod simplified;
 mod simulator;
 mod windows;

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Before each line, timers run up to its time; whatever an end sends must be in the script. Segments are flags (`S`, `F`, `E` for ECN-Echo,
-//! `W` for CWR), `sequence+length` for data, `ack N`, `win N` unless it is 65535, `sack a-b`, and `ect` or `ce` of the packet.
+//! `W` for CWR), `sequence+length` for data, `ack N`, `win N` unless it is 65535, `sack a-b`, and `ect` or `ce` of the packet. `at N` is the
+//! time in µs that a segment carries; it is only read, not compared.
 
 use std::collections::VecDeque;
 
@@ -182,6 +183,7 @@ fn parse(text: &str) -> Segment {
                 segment.ack = number();
             }
             "win" => segment.window = number() as u32,
+            "at" => segment.stamp = Nanos(number() * 1_000),
             "sack" => {}
             "ect" => segment.ecn = Ecn::Capable,
             "ce" => segment.ecn = Ecn::Experienced,

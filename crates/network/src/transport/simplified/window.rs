@@ -112,11 +112,9 @@ impl Window {
             self.marked += acked;
         }
         if ack >= self.window_end {
-            self.alpha = if self.acked > 0 {
-                self.alpha - (self.alpha >> GAIN_SHIFT) + (self.marked * ONE / self.acked >> GAIN_SHIFT)
-            } else {
-                0
-            };
+            let share = (self.marked * ONE).checked_div(self.acked);
+            self.alpha =
+                share.map_or(0, |share| self.alpha - (self.alpha >> GAIN_SHIFT) + (share >> GAIN_SHIFT));
             (self.acked, self.marked) = (0, 0);
             self.window_end = ack + self.cwnd();
         }

@@ -30,6 +30,18 @@ fn a_fifo_holds_and_marks_by_bytes() {
     assert!(fifo.is_empty());
 }
 
+/// What waits already decides, and not the packet that comes.
+#[test]
+fn a_fifo_can_mark_by_what_waits_already() {
+    let mut fifo = DropTail::new(5_000).marking_behind(2_000);
+    let marks = [1_999, 1_500, 1_000].map(|bytes| fifo.offer(waiting(1, bytes), Nanos(0)).marks);
+    assert_eq!(marks, [false, false, true]);
+    fifo.next();
+    fifo.next();
+    let marks = [1_000, 1].map(|bytes| fifo.offer(waiting(1, bytes), Nanos(0)).marks);
+    assert_eq!(marks, [false, true], "2000 bytes wait for the second");
+}
+
 /// A step: a packet of a flow with so much left comes, or one leaves.
 type Step = Option<(u64, u32, u64)>;
 

@@ -3,13 +3,13 @@
 use trueplane_network::Nanos;
 use trueplane_network::simulator::{
     Completed, DropTail, FlowSpec, Link, Network, Outcome, Poisson, PortQueue, Ranked, SizeClass, Sizes,
-    Times, Topology,
+    SkippedWhenIdle, Times, Topology,
 };
 use trueplane_network::transport::preset;
-use trueplane_network::transport::{NewReno, Reno, SenderSettings, Transport, WindowSettings};
+use trueplane_network::transport::{NewReno, Reno, SenderSettings, Simplified, Transport, WindowSettings};
 use trueplane_sched::Banked;
-use trueplane_sched::policy::{Pifo, PushDown, SpPifo};
-use trueplane_sched::rank::PFabric;
+use trueplane_sched::policy::{Afq, Pifo, PushDown, SpPifo};
+use trueplane_sched::rank::{PFabric, Stfq};
 use trueplane_units::BitsPerSec;
 
 const HEADER: u32 = 120;
@@ -104,6 +104,64 @@ fn all_flows_end_whatever_the_queue() {
         assert_eq!(outcome.counts.in_network(), 0);
         assert!(outcome.counts.dropped > 0);
     }
+}
+
+/// The same with the ends and the ports of the published simulator.
+#[test]
+fn all_flows_end_with_the_simplified_sender() {
+    let topology = small_fabric();
+    let expected = flows(20_000.0, 3).count();
+    let sp_pifo = || Banked::new(8, 10, SpPifo::new(8, PushDown::Cost).unwrap()).unwrap();
+    let load = || flows(20_000.0, 3);
+    let outcomes = [
+        run(&topology, |_| DropTail::new(30_000), Simplified::TCP, load(), Nanos::MAX),
+        run(
+            &topology,
+            |_| DropTail::new(30_000).marking_behind(14_600),
+            Simplified::DCTCP,
+            load(),
+            Nanos::MAX,
+        ),
+        run(
+            &topology,
+            |_| SkippedWhenIdle(Ranked::new(Pifo::new(20).unwrap(), PFabric)),
+            Simplified::PFABRIC,
+            load(),
+            Nanos::MAX,
+        ),
+        run(
+            &topology,
+            |_| SkippedWhenIdle(Ranked::new(sp_pifo(), Stfq::new(64).unwrap())),
+            Simplified::DCTCP,
+            load(),
+            Nanos::MAX,
+        ),
+        run(
+            &topology,
+            |_| SkippedWhenIdle(Ranked::new(Afq::new(8, 10, 320).unwrap(), PFabric)),
+            Simplified::DCTCP,
+            load(),
+            Nanos::MAX,
+        ),
+    ];
+    for outcome in outcomes {
+        assert_eq!([outcome.completed.len(), outcome.unfinished], [expected, 0]);
+        assert_eq!(outcome.counts.in_network(), 0);
+        assert!(outcome.counts.dropped > 0);
+    }
+}
+
+/// A queue that holds nothing drops all but what finds the line idle.
+#[test]
+fn an_idle_line_needs_no_queue() {
+    let link = |from, to| Link { from, to, rate: BitsPerSec(8_000_000_000), delay: Nanos(100) };
+    let topology = Topology::new(2, 2, vec![link(0, 1), link(1, 0)]).unwrap();
+    let network = Network::new(&topology, |_| SkippedWhenIdle(DropTail::new(0)), Simplified::TCP, 120, 0);
+    let spec = FlowSpec { start: Nanos(0), from: 0, to: 1, bytes: 1 };
+    let outcome = network.unwrap().run([spec].into_iter(), Nanos::from_secs(1)).unwrap();
+    // The handshake takes 440 ns. Its last packet is being sent when the byte comes, so the byte is dropped, and sent again after 300 µs.
+    assert_eq!([outcome.counts.dropped, outcome.completed.len() as u64], [1, 1]);
+    assert_eq!(outcome.completed[0].end, Nanos(440 + 300_000 + 221 + 220));
 }
 
 /// Stopped in between, the books balance, too, and what is missing is in the network.

@@ -1,0 +1,100 @@
+//! The systems that are compared: what senders do, and what ports do.
+
+use std::time::Instant;
+
+use trueplane_network::Nanos;
+use trueplane_network::simulator::{
+    DropTail, FlowSpec, Network, PortQueue, Ranked, SizeClass, SkippedWhenIdle, Times, Topology,
+};
+use trueplane_network::transport::{Simplified, Transport, preset};
+use trueplane_sched::policy::{Afq, Pifo, PushDown, SpPifo};
+use trueplane_sched::rank::{PFabric, Stfq};
+use trueplane_sched::{Banked, Scheduler};
+
+use crate::heap::Heap;
+use crate::paths;
+
+/// Bytes of a packet beside its payload.
+const HEADER: u32 = 120;
+
+/// Packets that wait at a published PIFO "of 80 packets": it drops one as soon as there are 80.
+const PIFO: usize = 79;
+
+/// Flows whose finish tags a port remembers.
+const FLOWS: usize = 1 << 12;
+
+/// A run: where, and which flows.
+pub(crate) struct Run<'a> {
+    pub(crate) topology: &'a Topology,
+    pub(crate) flows: &'a mut dyn Iterator<Item = FlowSpec>,
+}
+
+impl Run<'_> {
+    /// Completion times of small flows with the senders and ports of the published simulator.
+    pub(crate) fn simplified(self, system: &str) -> Times {
+        match system {
+            "tcp" | "fair-tcp" => self.of(|_| DropTail::new(146_000), Simplified::TCP),
+            "dctcp" => self.of(|_| marking(146_000, 14_600), Simplified::DCTCP),
+            "fair-dctcp" => self.of(|_| marking(120_000, 48_000), Simplified::DCTCP),
+            "pifo" => {
+                self.of(|_| SkippedWhenIdle(Ranked::new(Heap::new(PIFO), PFabric)), Simplified::PFABRIC)
+            }
+            "sp-pifo" => self.of(|_| SkippedWhenIdle(Ranked::new(sp_pifo(), PFabric)), Simplified::PFABRIC),
+            "afq" => self.of(|_| SkippedWhenIdle(Ranked::new(afq(), PFabric)), Simplified::DCTCP),
+            "sp-pifo-stfq" => self.of(|_| SkippedWhenIdle(Ranked::new(sp_pifo(), stfq())), Simplified::DCTCP),
+            "pifo-stfq" => {
+                self.of(|_| SkippedWhenIdle(Ranked::new(Heap::new(PIFO), stfq())), Simplified::DCTCP)
+            }
+            _ => unreachable!("{system} is in no table"),
+        }
+    }
+
+    /// Completion times of small flows with senders that follow the RFCs, and ports that put each packet through their queue.
+    pub(crate) fn standard(self, system: &str) -> Times {
+        let pifo = || Pifo::new(80).expect("packets");
+        match system {
+            "tcp" | "fair-tcp" => self.of(|_| DropTail::new(146_000), preset::simplified_tcp()),
+            "dctcp" => self.of(|_| marking(146_000, 14_600), preset::simplified_dctcp()),
+            "fair-dctcp" => self.of(|_| marking(120_000, 48_000), preset::simplified_dctcp()),
+            "pifo" => self.of(|_| Ranked::new(pifo(), PFabric), preset::simplified_pfabric()),
+            "sp-pifo" => self.of(|_| Ranked::new(sp_pifo(), PFabric), preset::simplified_pfabric()),
+            "afq" => self.of(|_| Ranked::new(afq(), PFabric), preset::simplified_dctcp()),
+            "sp-pifo-stfq" => self.of(|_| Ranked::new(sp_pifo(), stfq()), preset::simplified_dctcp()),
+            "pifo-stfq" => self.of(|_| Ranked::new(pifo(), stfq()), preset::simplified_dctcp()),
+            _ => unreachable!("{system} is in no table"),
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "an example is a driver")]
+    fn of<Q: PortQueue, T: Transport>(self, queue: impl FnMut(usize) -> Q, transport: T) -> Times {
+        let network = Network::new(self.topology, queue, transport, HEADER, 1).expect("settings");
+        let start = Instant::now();
+        let outcome = network.choosing(paths::choose).run(self.flows, Nanos::from_secs(1)).expect("books");
+        let seconds = start.elapsed().as_secs_f64();
+        let hops = outcome.hops as f64 / 1e6;
+        eprintln!(
+            "{} flows have ended, {} have not, {hops:.1} M hops, {:.2} M hops/s, {} drops",
+            outcome.completed.len(),
+            outcome.unfinished,
+            hops / seconds,
+            outcome.counts.dropped
+        );
+        Times::of(&outcome.completed, SizeClass::SMALL).expect("small flows")
+    }
+}
+
+fn marking(capacity: u64, threshold: u64) -> DropTail {
+    DropTail::new(capacity).marking_behind(threshold)
+}
+
+fn sp_pifo() -> impl Scheduler {
+    Banked::new(8, 10, SpPifo::new(8, PushDown::Cost).expect("queues")).expect("queues")
+}
+
+fn afq() -> Afq {
+    Afq::new(8, 10, 320).expect("queues")
+}
+
+fn stfq() -> Stfq {
+    Stfq::new(FLOWS).expect("flows")
+}
