@@ -219,8 +219,13 @@ fn sched(operations: usize) {
     let (mut sent, mut dropped) = (0, 0);
     hot_path(|| {
         for (&rank, number) in ranks.iter().zip(0u64..) {
-            let packet =
-                trueplane_sched::Packet { rank: Rank(rank), flow: 0, bytes: 1500, arrival: Nanos(number) };
+            let packet = trueplane_sched::Packet {
+                rank: Rank(rank),
+                flow: 0,
+                bytes: 1500,
+                handle: 0,
+                arrival: Nanos(number),
+            };
             dropped += usize::from(port.enqueue(packet).is_some());
             if number % 11 != 0 {
                 sent += usize::from(port.dequeue().is_some());

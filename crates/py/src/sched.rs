@@ -56,7 +56,7 @@ impl SpPifo {
     fn push(&mut self, rank: u64, label: u64) -> Option<usize> {
         let rank = Rank(rank);
         let queue = self.policy.map(rank, &self.bank)?;
-        let packet = Packet { rank, flow: label, bytes: 0, arrival: Nanos(0) };
+        let packet = Packet { rank, flow: label, bytes: 0, handle: 0, arrival: Nanos(0) };
         self.bank.push(queue, packet).is_ok().then_some(queue)
     }
 

@@ -61,6 +61,8 @@ pub struct Packet {
     pub flow: u64,
     /// Length of the packet on the wire, in bytes.
     pub bytes: u32,
+    /// Number by which the owner knows the packet; schedulers do not read it.
+    pub handle: u32,
     /// Time of arrival.
     pub arrival: Nanos,
 }
@@ -72,6 +74,15 @@ pub trait Scheduler {
 
     /// Takes out the packet that is sent next; `None` if and only if nothing waits.
     fn dequeue(&mut self) -> Option<Packet>;
+
+    /// Whether a packet is let in that comes while none waits, and is sent at once.
+    ///
+    /// The same as [`Self::enqueue`] and [`Self::dequeue`] one after the other. Most packets of a port that is not saturated go this way, so
+    /// that it pays to leave the buffer alone.
+    fn pass(&mut self, packet: Packet) -> bool {
+        debug_assert!(self.is_empty());
+        self.enqueue(packet).is_none() && self.dequeue().is_some()
+    }
 
     /// Number of packets that wait.
     fn len(&self) -> usize;
@@ -142,6 +153,12 @@ impl<M: Mapper> Scheduler for Banked<M> {
     #[inline]
     fn dequeue(&mut self) -> Option<Packet> {
         self.bank.extract_min().map(|(_, packet)| packet)
+    }
+
+    #[inline]
+    fn pass(&mut self, packet: Packet) -> bool {
+        debug_assert!(self.bank.is_empty());
+        self.mapper.map(packet.rank, &self.bank).is_some_and(|queue| queue < self.bank.queues())
     }
 
     fn len(&self) -> usize {

@@ -106,7 +106,7 @@ impl<S: Scheduler, W: Waiting, T: Tally<S>> Port<S, W, T> {
         while let Some((now, meta)) = traffic.next() {
             while self.free < now.0 && self.depart(&mut ranks) {}
             let rank = ranks.rank(&meta, now);
-            self.arrive(Packet { rank, flow: meta.flow, bytes: meta.bytes, arrival: now });
+            self.arrive(Packet { rank, flow: meta.flow, bytes: meta.bytes, handle: 0, arrival: now });
             count += 1;
             if count.is_multiple_of(REPORT) {
                 observer.advance(REPORT);

@@ -326,7 +326,7 @@ mod tests {
     use crate::policy::Pifo;
 
     fn packet(rank: u64, arrival: u64) -> Packet {
-        Packet { rank: Rank(rank), flow: 0, bytes: 1000, arrival: Nanos(arrival) }
+        Packet { rank: Rank(rank), flow: 0, bytes: 1000, handle: 0, arrival: Nanos(arrival) }
     }
 
     fn arrives(tally: &mut ByRank, packet: &Packet) {

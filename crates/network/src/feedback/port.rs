@@ -69,23 +69,22 @@ struct Counted<S> {
 }
 
 impl<S: Examined> PortQueue for Counted<S> {
-    fn offer(&mut self, packet: Waiting, _now: Nanos) -> Offered {
+    fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
         let rank = self.ranks.draw(&mut self.random);
         let mut tally = self.tally.borrow_mut();
         tally.by_rank[rank as usize].arrivals += 1;
         tally.bytes += u64::from(packet.bytes);
         tally.waiting += 1;
         self.waiting.add(rank);
-        // No scheduler reads the time of arrival; here it carries the place in the slab.
-        let arrival = Nanos(u64::from(packet.handle));
-        let queued = Packet { rank: Rank(rank), flow: packet.flow, bytes: packet.bytes, arrival };
+        let Waiting { handle, bytes, flow, .. } = packet;
+        let queued = Packet { rank: Rank(rank), flow, bytes, handle, arrival: now };
         let dropped = self.scheduler.enqueue(queued);
         if let Some(dropped) = dropped {
             self.waiting.remove(dropped.rank.0);
             tally.waiting -= 1;
             tally.by_rank[dropped.rank.0 as usize].drops += 1;
         }
-        Offered { dropped: dropped.map(|packet| packet.arrival.0 as u32), marks: false }
+        Offered { dropped: dropped.map(|packet| packet.handle), marks: false }
     }
 
     fn next(&mut self) -> Option<u32> {
@@ -97,7 +96,7 @@ impl<S: Examined> PortQueue for Counted<S> {
         let counts = &mut tally.by_rank[rank as usize];
         counts.departures += 1;
         counts.inversions += u64::from(self.waiting.min().is_some_and(|least| least < rank));
-        Some(packet.arrival.0 as u32)
+        Some(packet.handle)
     }
 
     fn len(&self) -> usize {

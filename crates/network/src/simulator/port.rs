@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use trueplane_sched::rank::{PacketMeta, RankPolicy};
-use trueplane_sched::{Nanos, Packet, Rank, Scheduler};
+use trueplane_sched::{Nanos, Packet, Scheduler};
 
 /// A packet as a queue sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +35,25 @@ pub trait PortQueue {
     /// Takes the packet that is sent next; `None` if and only if nothing waits.
     fn next(&mut self) -> Option<u32>;
 
+    /// A packet comes while none waits, and is sent at once unless it is dropped.
+    ///
+    /// The same as [`Self::offer`] and [`Self::next`] one after the other, unless the queue is one that such packets do not enter.
+    #[inline]
+    fn pass(&mut self, packet: Waiting, now: Nanos) -> Offered {
+        debug_assert!(self.is_empty());
+        let offered = self.offer(packet, now);
+        if offered.dropped.is_none() {
+            self.next();
+        }
+        offered
+    }
+
     /// Number of packets that wait.
     fn len(&self) -> usize;
 
     /// Whether no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Whether a packet that finds the line idle is sent without being offered to the queue: always, or never.
-    #[inline]
-    fn is_skipped_when_idle(&self) -> bool {
-        false
     }
 }
 
@@ -67,8 +74,8 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
     }
 
     #[inline]
-    fn is_skipped_when_idle(&self) -> bool {
-        (**self).is_skipped_when_idle()
+    fn pass(&mut self, packet: Waiting, now: Nanos) -> Offered {
+        (**self).pass(packet, now)
     }
 }
 
@@ -122,6 +129,15 @@ impl PortQueue for DropTail {
         Some(handle)
     }
 
+    #[inline]
+    fn pass(&mut self, packet: Waiting, _now: Nanos) -> Offered {
+        let bytes = u64::from(packet.bytes);
+        if bytes > self.capacity {
+            return Offered { dropped: Some(packet.handle), marks: false };
+        }
+        Offered { dropped: None, marks: self.counted.unwrap_or(bytes) > self.threshold }
+    }
+
     fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -139,22 +155,26 @@ impl<S: Scheduler, P: RankPolicy> Ranked<S, P> {
     pub fn new(scheduler: S, policy: P) -> Self {
         Self { scheduler, policy }
     }
-}
 
-impl<S: Scheduler, P: RankPolicy> PortQueue for Ranked<S, P> {
+    /// The packet as the scheduler sees it.
     #[inline]
-    fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
+    fn ranked(&mut self, packet: Waiting, now: Nanos) -> Packet {
         let meta = PacketMeta {
             flow: packet.flow,
             bytes: packet.bytes,
             remaining_bytes: packet.remaining,
             ..PacketMeta::default()
         };
-        let Rank(rank) = self.policy.rank(&meta, now);
-        // No scheduler reads the time of arrival; here it carries the place in the slab, where the time is.
-        let arrival = Nanos(u64::from(packet.handle));
-        let waits = Packet { rank: Rank(rank), flow: packet.flow, bytes: packet.bytes, arrival };
-        let dropped = self.scheduler.enqueue(waits).map(|packet| packet.arrival.0 as u32);
+        let Waiting { handle, bytes, flow, .. } = packet;
+        Packet { rank: self.policy.rank(&meta, now), flow, bytes, handle, arrival: now }
+    }
+}
+
+impl<S: Scheduler, P: RankPolicy> PortQueue for Ranked<S, P> {
+    #[inline]
+    fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
+        let ranked = self.ranked(packet, now);
+        let dropped = self.scheduler.enqueue(ranked).map(|packet| packet.handle);
         Offered { dropped, marks: false }
     }
 
@@ -162,7 +182,17 @@ impl<S: Scheduler, P: RankPolicy> PortQueue for Ranked<S, P> {
     fn next(&mut self) -> Option<u32> {
         let packet = self.scheduler.dequeue()?;
         self.policy.departs(packet.rank);
-        Some(packet.arrival.0 as u32)
+        Some(packet.handle)
+    }
+
+    #[inline]
+    fn pass(&mut self, packet: Waiting, now: Nanos) -> Offered {
+        let ranked = self.ranked(packet, now);
+        if !self.scheduler.pass(ranked) {
+            return Offered { dropped: Some(packet.handle), marks: false };
+        }
+        self.policy.departs(ranked.rank);
+        Offered::default()
     }
 
     fn len(&self) -> usize {

@@ -354,12 +354,10 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         };
         let port = &mut self.ports[number as usize];
         port.offered += 1;
-        if !port.is_waiting && port.free <= now && port.queue.is_skipped_when_idle() {
-            self.transmit(number, handle, now);
-            return;
-        }
         let waiting = Waiting { handle, bytes: packet.bytes, flow: packet.key, remaining: packet.remaining };
-        let offered = port.queue.offer(waiting, now);
+        // Who waits has an event that sends it: without one the queue is empty.
+        let is_idle = !port.is_waiting && port.free <= now;
+        let offered = if is_idle { port.queue.pass(waiting, now) } else { port.queue.offer(waiting, now) };
         if offered.marks {
             let ecn = &mut self.packets.segment(handle).ecn;
             if *ecn == Ecn::Capable {
@@ -371,14 +369,14 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             self.drop_packet(dropped);
         }
         let port = &mut self.ports[number as usize];
-        if !port.is_waiting {
-            if port.free <= now {
-                self.send_next(number, now);
-            } else {
-                port.is_waiting = true;
-                let free = port.free;
-                self.add(free, PORT, number, 0);
+        if is_idle {
+            if offered.dropped.is_none() {
+                self.transmit(number, handle, now);
             }
+        } else if !port.is_waiting {
+            port.is_waiting = true;
+            let free = port.free;
+            self.add(free, PORT, number, 0);
         }
     }
 
@@ -394,13 +392,13 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
     /// A port sends its next packet, if any waits.
     fn send_next(&mut self, number: u32, now: Nanos) {
         let port = &mut self.ports[number as usize];
-        port.is_waiting = false;
-        if let Some(handle) = port.queue.next() {
-            self.transmit(number, handle, now);
-        }
+        let sent = port.queue.next();
+        port.is_waiting = !port.queue.is_empty();
+        let Some(handle) = sent else { return };
+        self.transmit(number, handle, now);
     }
 
-    /// A port puts a packet on its line.
+    /// A port begins to send a packet.
     #[inline]
     fn transmit(&mut self, number: u32, handle: u32, now: Nanos) {
         let port = &mut self.ports[number as usize];
@@ -411,8 +409,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let bits = u64::from(packet.bytes) * 8 * 1_000_000_000;
         port.free = now.after(Nanos(bits.div_ceil(port.rate)));
         let (free, arrival) = (port.free, port.free.after(port.delay));
-        if !port.queue.is_empty() {
-            port.is_waiting = true;
+        if port.is_waiting {
             self.add(free, PORT, number, 0);
         }
         self.add(arrival, ARRIVAL, handle, 0);

@@ -13,11 +13,6 @@ pub struct SkippedWhenIdle<Q>(pub Q);
 
 impl<Q: PortQueue> PortQueue for SkippedWhenIdle<Q> {
     #[inline]
-    fn is_skipped_when_idle(&self) -> bool {
-        true
-    }
-
-    #[inline]
     fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
         self.0.offer(packet, now)
     }
@@ -25,6 +20,11 @@ impl<Q: PortQueue> PortQueue for SkippedWhenIdle<Q> {
     #[inline]
     fn next(&mut self) -> Option<u32> {
         self.0.next()
+    }
+
+    #[inline]
+    fn pass(&mut self, _packet: Waiting, _now: Nanos) -> Offered {
+        Offered::default()
     }
 
     fn len(&self) -> usize {

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn packet(flow: u64, bytes: u32) -> Packet {
-        Packet { rank: Rank(0), flow, bytes, arrival: Nanos(0) }
+        Packet { rank: Rank(0), flow, bytes, handle: 0, arrival: Nanos(0) }
     }
 
     /// A calendar by the strict rule.

@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn packet(rank: u64) -> Packet {
-        Packet { rank: Rank(rank), flow: 0, bytes: 1, arrival: Nanos(0) }
+        Packet { rank: Rank(rank), flow: 0, bytes: 1, handle: 0, arrival: Nanos(0) }
     }
 
     #[test]

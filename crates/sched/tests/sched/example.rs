@@ -7,7 +7,7 @@ use trueplane_testing::page::rows;
 use trueplane_units::{Nanos, Rank};
 
 fn packet(rank: u64) -> Packet {
-    Packet { rank: Rank(rank), flow: 0, bytes: 1500, arrival: Nanos(0) }
+    Packet { rank: Rank(rank), flow: 0, bytes: 1500, handle: 0, arrival: Nanos(0) }
 }
 
 fn numbers(list: &[u64]) -> String {

@@ -60,14 +60,20 @@ fn same<S: Scheduler + Clone, P: RankPolicy + Clone>(
     let (mut scheduler, mut policy) = (scheduler.clone(), policy.clone());
     for (index, step) in (0_u32..).zip(steps) {
         let arrival = Nanos(1_000_000 - u64::from(index));
-        let handle = |packet: Packet| (1_000_000 - packet.arrival.0) as u32;
+        let handle = |packet: Packet| packet.handle;
         match *step {
             Some((flow, bytes, remaining)) => {
                 let meta = PacketMeta { flow, bytes, remaining_bytes: remaining, ..PacketMeta::default() };
-                let packet = Packet { rank: policy.rank(&meta, arrival), flow, bytes, arrival };
+                let rank = policy.rank(&meta, arrival);
+                let packet = Packet { rank, flow, bytes, handle: index, arrival };
+                let waiting = Waiting { handle: index, bytes, flow, remaining };
+                let passes = port.is_empty() && bytes % 2 == 0;
                 let expected = scheduler.enqueue(packet).map(handle);
-                let offered = port.offer(Waiting { handle: index, bytes, flow, remaining }, arrival);
+                let offered = if passes { port.pass(waiting, arrival) } else { port.offer(waiting, arrival) };
                 prop_assert_eq!(offered, Offered { dropped: expected, marks: false });
+                if passes && let Some(packet) = scheduler.dequeue() {
+                    policy.departs(packet.rank);
+                }
             }
             None => {
                 let expected = scheduler.dequeue();
@@ -85,7 +91,6 @@ fn same<S: Scheduler + Clone, P: RankPolicy + Clone>(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Also holds the schedulers to not reading the time of arrival, in whose place ports put something else.
     #[test]
     fn ports_do_what_their_schedulers_do(steps in steps()) {
         let sp_pifo = Banked::new(4, 3, SpPifo::new(4, PushDown::Cost).unwrap()).unwrap();

@@ -10,7 +10,7 @@ use trueplane_units::{Nanos, Rank};
 
 /// A packet that no other is like: `id` is its time of arrival.
 fn packet(id: usize, rank: u64, flow: u64, bytes: u32) -> Packet {
-    Packet { rank: Rank(rank), flow, bytes, arrival: Nanos(id as u64) }
+    Packet { rank: Rank(rank), flow, bytes, handle: id as u32, arrival: Nanos(id as u64) }
 }
 
 /// Arrivals, and departures in between (`None`).

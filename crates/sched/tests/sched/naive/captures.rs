@@ -21,7 +21,13 @@ fn packets_of(trace: &Trace) -> Vec<Packet> {
     while read {
         let found = reader.read(1, |packet| {
             let flow = packet.flow().unwrap_or_default();
-            packets.push(Packet { rank: Rank(0), flow, bytes: packet.length.max(1), arrival: packet.time });
+            packets.push(Packet {
+                rank: Rank(0),
+                flow,
+                bytes: packet.length.max(1),
+                handle: 0,
+                arrival: packet.time,
+            });
         });
         read = found.expect("it is whole");
     }

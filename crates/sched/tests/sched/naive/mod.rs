@@ -256,7 +256,7 @@ prop_compose! {
             let silence = if gap > 0 && bytes.is_multiple_of(97) { 1 << 49 } else { 0 };
             arrival = arrival.after(Nanos(gap * unit + more + silence));
             let rank = Rank(span.map_or(rank >> (bytes % 64), |span| rank % span));
-            Packet { rank, flow, bytes: 1 + bytes % most_bytes, arrival }
+            Packet { rank, flow, bytes: 1 + bytes % most_bytes, handle: 0, arrival }
         });
         World { rate, queues, depth, span, packets: packets.collect() }
     }
@@ -274,8 +274,13 @@ proptest! {
 /// By hand: a packet that comes as the line gets free, one that finds no room, a line that idles, and inversions.
 #[test]
 fn the_naive_port_does_what_was_worked_out_by_hand() {
-    let packet =
-        |arrival, rank, bytes| Packet { rank: Rank(rank), flow: rank, bytes, arrival: Nanos(arrival) };
+    let packet = |arrival, rank, bytes| Packet {
+        rank: Rank(rank),
+        flow: rank,
+        bytes,
+        handle: 0,
+        arrival: Nanos(arrival),
+    };
     // A byte takes a nanosecond.
     let packets = [packet(3, 5, 2), packet(3, 7, 4), packet(5, 2, 1), packet(5, 9, 1), packet(100, 1, 1)];
     let world = World { rate: 8_000_000_000, queues: 1, depth: 2, span: Some(10), packets: packets.into() };
