@@ -2,7 +2,7 @@
 
 use trueplane_study::report::{Axis, Cell, Plot, Series, Unit, color_of};
 use trueplane_study::{Measured, Page};
-use trueplane_units::{Bytes, Percent, digits};
+use trueplane_units::{Bytes, Nanos, Percent, digits};
 
 use super::found::{AtLoad, Class, Found, SystemRun};
 use super::options::Options;
@@ -18,7 +18,7 @@ type Row<'a> = (&'a AtLoad, &'a SystemRun);
 pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.fact("hosts", "hosts", found.hosts);
     page.fact("mean flow size", "flow_mean_bytes", Bytes(found.mean_bytes as u64));
-    warnings(found, page);
+    warnings(options, found, page);
     if let Some(busiest) = found.busiest() {
         for run in &busiest.systems {
             page.numbers(
@@ -44,7 +44,17 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.plot(large(options, found));
 }
 
-fn warnings(found: &Found, page: &mut Page) {
+fn warnings(options: &Options, found: &Found, page: &mut Page) {
+    let formula =
+        |load: &AtLoad| load.systems.iter().filter_map(|run| run.large.classical_ns).fold(0.0, f64::max);
+    let longest = found.loads.iter().map(formula).fold(0.0, f64::max);
+    if longest > options.duration.0 as f64 {
+        page.warn(format!(
+            "Flows start for {}, and large ones take {} by the formula: the network is not yet as busy as the formula has it. Raise --duration.",
+            *options.duration,
+            Nanos(longest as u64)
+        ));
+    }
     let least = found.loads.iter().map(|load| load.systems.first().map_or(0, |run| run.small.flows())).min();
     if let Some(flows) = least.filter(|flows| *flows < FEWEST) {
         page.warn(format!(

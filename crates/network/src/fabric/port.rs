@@ -11,14 +11,14 @@ use super::system::{RankName, SystemName, TransportName};
 use crate::simulator::{DropTail, PortQueue, Ranked, SkippedWhenIdle};
 
 /// The queue of a port.
-pub type Queue = Box<dyn PortQueue>;
+pub(super) type Queue = Box<dyn PortQueue>;
 
 /// The queue of each port of a system.
 ///
 /// # Errors
 ///
 /// If there cannot be such a scheduler.
-pub fn queue(options: &Options, system: SystemName) -> Result<Queue, Error> {
+pub(super) fn queue(options: &Options, system: SystemName) -> Result<Queue, Error> {
     let Some(scheduler) = system.properties().scheduler else {
         let (buffer, mark) = options.fifo();
         let fifo = DropTail::new(buffer);
