@@ -21,68 +21,28 @@
 //! | DCTCP's estimate | begins at 0, and returns to 0 if a window ends without new bytes | begins at 1 (RFC 8257 §3.3) |
 //! | rank of a segment | bytes of the flow from its own sequence number on: later segments have smaller ranks | bytes of the flow that are not acknowledged |
 //!
-//! [`sender`] and [`receiver`] are the two ends, and [`window`] is the congestion window with its reactions to marks.
+//! [`settings`] has what can be set, [`sender`] and [`receiver`] are the two ends, and [`window`] is the congestion window with its reactions to
+//! marks.
 
 pub mod receiver;
 pub mod sender;
+pub mod settings;
 pub mod window;
 
-use trueplane_units::Nanos;
-
 use super::connection::Transport;
-use super::settings::{BadSettings, check_range, check_segment};
+use super::settings::BadSettings;
 
 pub use receiver::Receiver;
 pub use sender::Sender;
+pub use settings::Simplified;
 pub use window::Window;
-
-/// What can be set of these connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Simplified {
-    /// Sender maximum segment size (SMSS): the most payload in a segment, in bytes.
-    pub segment: u32,
-    /// Initial window, in segments.
-    pub initial: u32,
-    /// First slow start threshold, in segments.
-    pub threshold: u32,
-    /// Greatest window that is used, in bytes.
-    pub most: u32,
-    /// Time-out before the first measurement.
-    pub timeout: Nanos,
-    /// Whether echoed marks cut the window, as in DCTCP.
-    pub heeds_marks: bool,
-}
-
-impl Simplified {
-    /// TCP: 3 segments at first, threshold of 30 segments, at most 65,535 bytes, time-out after 300 µs at first.
-    pub const TCP: Simplified = Simplified {
-        segment: 1_380,
-        initial: 3,
-        threshold: 30,
-        most: 65_535,
-        timeout: Nanos::from_micros(300),
-        heeds_marks: false,
-    };
-
-    /// DCTCP: the same with marks.
-    pub const DCTCP: Simplified = Simplified { heeds_marks: true, ..Simplified::TCP };
-
-    /// pFabric: the same as TCP, but starting at the threshold, and with a first time-out of three round-trip times of the fabric.
-    pub const PFABRIC: Simplified = Simplified { initial: 30, timeout: Nanos(96_384), ..Simplified::TCP };
-}
 
 impl Transport for Simplified {
     type Sender = Sender;
     type Receiver = Receiver;
 
     fn check(&self) -> Result<(), BadSettings> {
-        check_segment("segment", self.segment)?;
-        let (segment, most) = (u64::from(self.segment), u64::from(self.most));
-        check_range("most", "a segment or more", most, segment..=u64::MAX)?;
-        let segments = |name, count: u32| check_range(name, "1 to 65536 segments", count.into(), 1..=1 << 16);
-        segments("initial", self.initial)?;
-        segments("threshold", self.threshold)?;
-        check_range("timeout", "1 ns or more", self.timeout.0, 1..=u64::MAX)
+        self.check()
     }
 
     fn connect(&self, bytes: u64) -> Result<(Sender, Receiver), BadSettings> {

@@ -2,7 +2,7 @@
 
 use trueplane_units::Nanos;
 
-use super::Simplified;
+use super::settings::Simplified;
 use crate::transport::connection::End;
 use crate::transport::control::Echo;
 use crate::transport::receiver::Receiver as Reassembly;
@@ -12,7 +12,7 @@ use crate::transport::settings::ReceiverSettings;
 /// Window of the receiver, in bytes: more than any sender has on its way, as the published receiver has no limit.
 const WINDOW: u32 = 1 << 31;
 
-/// How far the handshake is.
+/// Stage of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The SYN has not arrived.

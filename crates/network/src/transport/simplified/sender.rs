@@ -2,7 +2,8 @@
 
 use trueplane_units::Nanos;
 
-use super::{Simplified, Window};
+use super::settings::Simplified;
+use super::window::Window;
 use crate::transport::connection::{End, SendingEnd};
 use crate::transport::round_trip::{RoundTrip, TimeoutSettings};
 use crate::transport::segment::{Ecn, FIRST_BYTE, Flags, Segment};
@@ -11,7 +12,7 @@ use crate::transport::span::{Span, SpanSet};
 /// Duplicate acknowledgements that begin fast recovery.
 const DUPLICATES: u64 = 3;
 
-/// How far the handshake is.
+/// Stage of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The SYN is to be sent, for the first time or again.
@@ -43,11 +44,11 @@ pub struct Sender {
     next: u64,
     /// Sequence number behind the last that was ever sent.
     highest: u64,
-    /// What is acknowledged selectively.
+    /// Spans that are acknowledged selectively.
     selected: SpanSet,
     /// Last acknowledgement number that was new.
     last_ack: Option<u64>,
-    /// How often it was repeated.
+    /// Number of its repetitions.
     repeats: u64,
     /// Sequence number behind what was sent when fast recovery began last.
     recover: Option<u64>,

@@ -1,6 +1,6 @@
 //! The congestion window of the published simulator.
 
-use super::Simplified;
+use super::settings::Simplified;
 
 /// A byte in the fixed-point numbers of windows: growth by a fraction of a byte counts.
 const BYTE: u64 = 1 << 10;
