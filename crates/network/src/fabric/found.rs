@@ -13,6 +13,8 @@ pub struct Found {
     pub hosts: u32,
     /// Mean flow size in bytes.
     pub mean_bytes: f64,
+    /// Time during which flows start.
+    pub start_time: Nanos,
     /// Each load with all systems, in ascending order of the load.
     pub loads: Vec<AtLoad>,
 }

@@ -1,12 +1,12 @@
 //! `sched fabric`: how long flows take on a leaf-spine fabric under TCP, DCTCP and packet schedulers (figures 7 to 10 of SP-PIFO).
 
 pub mod found;
+pub mod names;
 pub mod options;
 mod page;
 mod port;
 pub mod queueing;
 mod run;
-pub mod sizes;
 pub mod system;
 mod verdict;
 
@@ -23,10 +23,10 @@ pub struct Fabric;
 impl Study for Fabric {
     const NAME: &'static str = "sched.fabric";
     const ABOUT: &'static str = "
-        Compare flow completion times on a leaf-spine fabric under TCP, DCTCP and packet schedulers.
+        Compare flow completion times in a network under TCP, DCTCP and packet schedulers.
 
-        Flows start at random between random servers and react to what the network does with their packets. Every packet, queue and
-        acknowledgement is simulated. Each load runs the same flows under each policy.
+        Flows start at random between random hosts, or as a table has them, and react to what the network does with their packets. Every packet,
+        queue and acknowledgement is simulated. Each policy gets the same flows.
 
         The policies tcp and dctcp have FIFO ports. All others are schedulers: each port sends the waiting packet with the smallest rank first,
         as well as the scheduler can. With --rank pfabric, ranks are the bytes that a flow has left, which makes small flows fast. With --rank
@@ -38,6 +38,7 @@ impl Study for Fabric {
         trueplane sched fabric --report out
         trueplane sched fabric data-mining --load 0.5 --duration 20ms
         trueplane sched fabric --rank stfq --policies dctcp,afq,sp-pifo,pifo --duration 20ms
+        trueplane sched fabric --topology fat-tree:4 --load 0.5 --duration 50ms
         trueplane sched fabric --leaves 2 --spines 1 --hosts 4 --load 0.3,0.9 --policies tcp,sp-pifo --json";
     const BELIEF: &'static str = "the completion time of a flow is that of a queueing formula for one link: shared equally under TCP, and given to the smallest flow under a priority scheduler";
 

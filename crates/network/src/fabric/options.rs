@@ -7,9 +7,9 @@ use trueplane_units::{
     BitsPerSec, Bytes, Choices, Factor, List, Nanos, PerSecond, Positive, Within, parameters,
 };
 
-use super::sizes::SizesName;
+use super::names::{Shape, TopologyName, Workload, WorkloadName};
 use super::system::{RankName, SystemName, TransportName};
-use crate::simulator::{Sizes, Topology};
+use crate::simulator::{FlowSpec, Named};
 
 /// Queues of a port, at most.
 const MOST_QUEUES: u64 = 64;
@@ -33,11 +33,12 @@ parameters! {
     /// Parameters of `sched fabric`.
     #[derive(Clone, Debug)]
     pub struct Options {
-        /// Distribution of the flow sizes: web-search, data-mining, or the path of a CSV file.
+        /// Flow sizes (web-search, data-mining, or a CSV file), or the flows themselves (a CSV file).
         ///
-        /// The two names are the distributions of the simulations that the authors of SP-PIFO published. A file has the columns bytes and cdf. Each
-        /// row is a flow size and the share of flows that are no larger, from 0 to 1.
-        pub workload: SizesName => { value: "WORKLOAD", positional: true, default: "web-search" },
+        /// The two names are the distributions of the simulations that the authors of SP-PIFO published. A file of sizes has the columns bytes and
+        /// cdf. Each row is a flow size and the share of flows that are no larger, from 0 to 1. A file of flows has the columns start_ns, from, to
+        /// and bytes. Hosts have numbers from 0 on, or the names of --topology.
+        pub workload: WorkloadName => { value: "WORKLOAD", positional: true, default: "web-search" },
         /// Rank by which the ports of schedulers order packets.
         pub rank: RankName => { value: "RANK", default: "pfabric" },
         /// How senders recover from losses and set their windows and timers.
@@ -51,19 +52,24 @@ parameters! {
         pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.2,0.5,0.8", conflicts: "flow_starts" },
         /// Flows that start per second in the whole network. It replaces --load. A list varies it.
         pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST" },
-        /// Time during which flows start. All flows run to their end.
+        /// Time during which flows start, unless a file has the flows. All flows run to their end.
         pub duration: Positive<Nanos> => { value: "TIME", default: "200ms" },
-        /// Number of leaf switches.
+        /// Shape of the network: leaf-spine, fat-tree:PORTS, or the path of a CSV file.
+        ///
+        /// The switches of a fat tree have PORTS ports, and it has PORTS^3 / 4 hosts. A file has the columns from, to, rate and delay. Each row is a
+        /// link in both directions, such as h1,s1,10Gbps,5us. Nodes with one link are hosts.
+        pub topology: TopologyName => { value: "SHAPE", default: "leaf-spine", heading: NETWORK },
+        /// Only for leaf-spine: number of leaf switches.
         pub leaves: Within<u32, 1, MOST_NODES> => { value: "N", default: "9", heading: NETWORK },
-        /// Number of spine switches. Each is linked to all leaves.
+        /// Only for leaf-spine: number of spine switches. Each is linked to all leaves.
         pub spines: Within<u32, 1, MOST_NODES> => { value: "N", default: "4", heading: NETWORK },
-        /// Number of hosts at each leaf switch.
+        /// Only for leaf-spine: number of hosts at each leaf switch.
         pub hosts: Within<u32, 1, MOST_NODES> => { value: "N", default: "16", heading: NETWORK },
-        /// Rate of the links of hosts.
+        /// Rate of the links of hosts, unless a file says it.
         pub access_rate: Positive<BitsPerSec> => { value: "RATE", default: "1Gbps", heading: NETWORK },
-        /// Rate of the links between switches.
+        /// Rate of the links between switches, unless a file says it.
         pub core_rate: Positive<BitsPerSec> => { value: "RATE", default: "4Gbps", heading: NETWORK },
-        /// Propagation delay of each link.
+        /// Propagation delay of each link, unless a file says it.
         pub link_delay: Nanos => { value: "TIME", default: "20ns", heading: NETWORK },
         /// Number of strict-priority queues of a port with a scheduler.
         pub queues: Within<u64, 1, MOST_QUEUES> => { value: "N", default: "8", heading: PORTS },
@@ -95,45 +101,63 @@ pub struct Offered {
     pub flows_per_second: f64,
 }
 
+/// The load of recorded flows, from the first start to the last.
+fn recorded(flows: &[FlowSpec], capacity: f64) -> Offered {
+    let seconds = span(flows).0 as f64 / 1e9;
+    let bits: f64 = flows.iter().map(|flow| flow.bytes as f64 * 8.0).sum();
+    Offered { load: bits / seconds / capacity, flows_per_second: flows.len() as f64 / seconds }
+}
+
+/// Time from the first start to the last, at least a nanosecond.
+pub(super) fn span(flows: &[FlowSpec]) -> Nanos {
+    let ends = flows.first().zip(flows.last());
+    ends.map_or(Nanos(1), |(first, last)| Nanos(last.start.since(first.start).0.max(1)))
+}
+
 impl Options {
-    /// The fabric.
-    pub(super) fn topology(&self) -> Result<Topology, Error> {
-        let hosts = *self.leaves * *self.hosts;
-        if !(2..=MOST_HOSTS).contains(&hosts) {
+    /// The network.
+    pub(super) fn network(&self) -> Result<Named, Error> {
+        let shape = Shape {
+            leaf_spine: [*self.leaves, *self.spines, *self.hosts],
+            access: *self.access_rate,
+            core: *self.core_rate,
+            delay: self.link_delay,
+        };
+        let network = self.topology.read(&shape).map_err(Error::Parameters)?;
+        let hosts = network.topology.hosts();
+        if hosts > MOST_HOSTS {
             return Err(Error::Parameters(format!(
-                "--leaves {} with --hosts {} are {hosts} hosts in all: expected 2 to {MOST_HOSTS}",
-                *self.leaves, *self.hosts
+                "the network has {hosts} hosts: expected at most {MOST_HOSTS}"
             )));
         }
-        Topology::leaf_spine(
-            *self.leaves,
-            *self.spines,
-            *self.hosts,
-            *self.access_rate,
-            *self.core_rate,
-            self.link_delay,
-        )
-        .map_err(|error| Error::Parameters(error.to_string()))
+        Ok(network)
     }
 
-    /// What all hosts together can send, in bits per second.
-    fn capacity(&self) -> f64 {
-        f64::from(*self.leaves * *self.hosts) * self.access_rate.0 as f64
-    }
-
-    /// The loads, each once, in ascending order.
-    pub(super) fn offered(&self, sizes: &Sizes) -> Vec<Offered> {
+    /// The loads, each once, in ascending order. `capacity` is what all hosts together can send, in bits per second.
+    ///
+    /// # Errors
+    ///
+    /// If a load is given for flows that have their own.
+    pub(super) fn offered(&self, workload: &Workload, capacity: f64) -> Result<Vec<Offered>, Error> {
+        let sizes = match workload {
+            Workload::Sizes(sizes) => sizes,
+            Workload::Flows(_) if self.load.is_some() || self.flow_starts.is_some() => {
+                return Err(Error::Parameters(
+                    "the flows of a file have their own load: leave out --load and --flow-starts".to_owned(),
+                ));
+            }
+            Workload::Flows(flows) => return Ok(vec![recorded(flows, capacity)]),
+        };
         let flow_bits = sizes.mean() * 8.0;
-        let of_load = |load: f64| Offered { load, flows_per_second: load * self.capacity() / flow_bits };
-        let of_rate =
-            |flows: f64| Offered { load: flows * flow_bits / self.capacity(), flows_per_second: flows };
+        let of_load = |load: f64| Offered { load, flows_per_second: load * capacity / flow_bits };
+        let of_rate = |flows: f64| Offered { load: flows * flow_bits / capacity, flows_per_second: flows };
         let mut all: Vec<Offered> = match (&self.flow_starts, &self.load) {
             (Some(rates), _) => rates.distinct().iter().map(|rate| of_rate(rate.0 as f64)).collect(),
             (None, Some(loads)) => loads.distinct().iter().map(|load| of_load(load.number())).collect(),
             (None, None) => USUAL_LOADS.iter().map(|load| of_load(*load as f64 / 1e6)).collect(),
         };
         all.sort_by(|one, other| one.load.total_cmp(&other.load));
-        all
+        Ok(all)
     }
 
     /// Bytes that a FIFO port holds, and from which on it marks.

@@ -18,7 +18,7 @@ type Row<'a> = (&'a AtLoad, &'a SystemRun);
 pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.fact("hosts", "hosts", found.hosts);
     page.fact("mean flow size", "flow_mean_bytes", Bytes(found.mean_bytes as u64));
-    warnings(options, found, page);
+    warnings(found, page);
     if let Some(busiest) = found.busiest() {
         for run in &busiest.systems {
             page.numbers(
@@ -44,14 +44,14 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     page.plot(large(options, found));
 }
 
-fn warnings(options: &Options, found: &Found, page: &mut Page) {
+fn warnings(found: &Found, page: &mut Page) {
     let formula =
         |load: &AtLoad| load.systems.iter().filter_map(|run| run.large.classical_ns).fold(0.0, f64::max);
     let longest = found.loads.iter().map(formula).fold(0.0, f64::max);
-    if longest > options.duration.0 as f64 {
+    if longest > found.start_time.0 as f64 {
         page.warn(format!(
             "Flows start for {}, and large ones take {} by the formula: the network is not yet as busy as the formula has it. Raise --duration.",
-            *options.duration,
+            found.start_time,
             Nanos(longest as u64)
         ));
     }

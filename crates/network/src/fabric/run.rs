@@ -4,7 +4,8 @@ use trueplane_study::{Error, Observer, cases};
 use trueplane_units::Nanos;
 
 use super::found::{AtLoad, Class, Found, SystemRun};
-use super::options::{Offered, Options};
+use super::names::Workload;
+use super::options::{Offered, Options, span};
 use super::port::queue;
 use super::queueing::{Discipline, mean_delay};
 use super::system::{RankName, Senders, SystemName, TransportName};
@@ -26,16 +27,31 @@ struct Load {
 }
 
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
-    let sizes = options.workload.read().map_err(Error::Parameters)?;
-    let topology = options.topology()?;
-    let offered = options.offered(&sizes);
-    let flows_per_second: f64 = offered.iter().map(|offered| offered.flows_per_second).sum();
+    let network = options.network()?;
+    let workload = options.workload.read(&network).map_err(Error::Parameters)?;
+    let topology = network.topology;
+    let capacity = topology.capacity();
+    let offered = options.offered(&workload, capacity)?;
+    let sizes = match &workload {
+        Workload::Sizes(sizes) => sizes.clone(),
+        Workload::Flows(flows) => Sizes::of(flows.iter().map(|flow| flow.bytes)),
+    };
+    let seconds = match &workload {
+        Workload::Sizes(_) => options.duration.0 as f64 / 1e9,
+        Workload::Flows(flows) => span(flows).0 as f64 / 1e9,
+    };
     let flow_packets: f64 =
         sizes.shares().map(|(bytes, share)| PACKING.packets(bytes) as f64 * share).sum::<f64>() + 1.0;
-    let flows = flows_per_second * options.duration.0 as f64 / 1e9 * options.policies.len() as f64;
+    let flows_per_second: f64 = offered.iter().map(|offered| offered.flows_per_second).sum();
+    let flows = flows_per_second * seconds * options.policies.len() as f64;
     // Each packet is acknowledged.
     options.check(flows * flow_packets * 2.0 * LINKS)?;
-    let loads: Vec<Load> = offered.iter().map(|&offered| load(options, &topology, &sizes, offered)).collect();
+    let flows_at = |offered: &Offered| match &workload {
+        Workload::Sizes(sizes) => drawn(options, &topology, sizes, *offered),
+        Workload::Flows(flows) => flows.clone(),
+    };
+    let loads: Vec<Load> =
+        offered.iter().map(|offered| Load { offered: *offered, flows: flows_at(offered) }).collect();
     let runs: Vec<(&Load, SystemName)> =
         loads.iter().flat_map(|load| options.policies.iter().map(move |&system| (load, system))).collect();
     let packets: u64 = loads.iter().map(Load::packets).sum();
@@ -43,7 +59,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     let setting = Setting { options, topology: &topology, sizes: &sizes, observer };
     let mut done = cases::over(&runs, observer, |(load, system)| setting.run(load, *system))?.into_iter();
     let at_load = |load: Load| AtLoad {
-        load: load.bits() / (options.duration.0 as f64 / 1e9) / setting.capacity(),
+        load: load.bits() / seconds / capacity,
         flows: load.flows.len() as u64,
         offered: load.offered,
         systems: done.by_ref().take(options.policies.len()).collect(),
@@ -51,15 +67,15 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     Ok(Found {
         hosts: topology.hosts(),
         mean_bytes: sizes.mean(),
+        start_time: Nanos((seconds * 1e9) as u64),
         loads: loads.into_iter().map(at_load).collect(),
     })
 }
 
-/// The flows of a load: the same under every system.
-fn load(options: &Options, topology: &Topology, sizes: &Sizes, offered: Offered) -> Load {
+/// Flows that are drawn: the same under every system.
+fn drawn(options: &Options, topology: &Topology, sizes: &Sizes, offered: Offered) -> Vec<FlowSpec> {
     let (rate, until) = (offered.flows_per_second, *options.duration);
-    let flows = Poisson::new(topology.hosts(), rate, sizes.clone(), until, options.seed).collect();
-    Load { offered, flows }
+    Poisson::new(topology.hosts(), rate, sizes.clone(), until, options.seed).collect()
 }
 
 impl Load {
@@ -81,11 +97,6 @@ struct Setting<'a> {
 }
 
 impl Setting<'_> {
-    /// What all hosts together can send, in bits per second.
-    fn capacity(&self) -> f64 {
-        f64::from(self.topology.hosts()) * self.options.access_rate.0 as f64
-    }
-
     fn run(&self, load: &Load, system: SystemName) -> Result<SystemRun, Error> {
         let is_standard = self.options.transport == TransportName::Standard;
         let outcome = match (system.senders(self.options.rank), is_standard) {
@@ -152,7 +163,8 @@ impl Setting<'_> {
         let has_ranks = system.properties().scheduler.is_some() && self.options.rank == RankName::PFabric;
         let discipline =
             if has_ranks { Discipline::ShortestRemainingFirst } else { Discipline::ProcessorSharing };
-        let byte_ns = 8e9 / self.options.access_rate.0 as f64;
+        // The link of a host on average.
+        let byte_ns = 8e9 * f64::from(self.topology.hosts()) / self.topology.capacity();
         let (mut sum, mut flows) = (0.0, 0.0);
         for flow in load.flows.iter().filter(|flow| (class.from..class.below).contains(&flow.bytes)) {
             let delay = mean_delay(self.sizes, load.offered.load, discipline, flow.bytes)?;

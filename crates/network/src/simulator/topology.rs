@@ -151,6 +151,11 @@ impl Topology {
         self.hosts
     }
 
+    /// Bits per second that all hosts together can send.
+    pub fn capacity(&self) -> f64 {
+        self.links.iter().filter(|link| link.from < self.hosts).map(|link| link.rate.0 as f64).sum()
+    }
+
     /// The links; a link's number is its output port's.
     pub fn links(&self) -> &[Link] {
         &self.links

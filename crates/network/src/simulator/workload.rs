@@ -119,6 +119,22 @@ impl Sizes {
         Self::new(steps)
     }
 
+    /// The sizes of these flows, each as often as it occurs. Sizes of 1 byte, if there is no flow.
+    pub fn of(flows: impl Iterator<Item = u64>) -> Self {
+        let mut bytes: Vec<u64> = flows.collect();
+        bytes.sort_unstable();
+        let all = bytes.len() as f64;
+        let mut steps: Vec<(u64, f64)> = Vec::new();
+        for (rank, size) in (1_u64..).zip(bytes) {
+            let share = rank as f64 / all;
+            match steps.last_mut() {
+                Some((last, upto)) if *last == size => *upto = share,
+                _ => steps.push((size, share)),
+            }
+        }
+        if steps.is_empty() { Self { steps: vec![(1, 1.0)] } } else { Self { steps } }
+    }
+
     /// The sizes that occur, each with its share of the flows.
     pub fn shares(&self) -> impl Iterator<Item = (u64, f64)> {
         let below = std::iter::once(0.0).chain(self.steps.iter().map(|(_, share)| *share));

@@ -78,6 +78,26 @@ fn flows_per_second_are_another_way_to_say_the_load() {
     assert!((offered.load - 20_000.0 * found.mean_bytes * 8.0 / 144e9).abs() < 1e-9);
 }
 
+/// Two flows to one host on a network out of a table, under every policy.
+#[test]
+fn flows_and_links_may_come_from_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let links = file("links.csv", "from,to,rate,delay\na,s,1Gbps,1us\nb,s,1Gbps,1us\nc,s,1Gbps,1us\n");
+    let flows = file("flows.csv", "start_ns,from,to,bytes\n1000,a,c,1000000\n0,b,c,1000000\n");
+    let given = [("workload", flows.as_str()), ("topology", &links), ("policies", "tcp,sp-pifo")];
+    let found = Fabric::run(&Options::given(&given).unwrap(), &()).unwrap();
+    assert_eq!((found.hosts, found.mean_bytes), (3, 1e6));
+    let [load] = &found.loads[..] else { panic!("one load") };
+    // 16 Mbit in 1 µs, over 3 Gbit/s.
+    assert!((load.load - 16e6 / 1e-6 / 3e9).abs() < 1e-6, "{}", load.load);
+    assert!(load.systems.iter().all(|run| run.large.flows() == 2 && run.large.classical_ns.is_none()));
+}
+
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,6 +112,11 @@ fn what_cannot_be_is_refused_in_one_line() {
     );
     let cases = [
         ("size,cdf\n1,1\n", "expected the columns bytes and cdf"),
+        (
+            "size,share\n1,1\n",
+            "expected the columns bytes and cdf (flow sizes), or start_ns, from, to and bytes (flows)",
+        ),
+        ("start_ns,from,to,bytes\n0,1,1000,5\n", "expected a host from 0 to 143, got \"1000\" in line 2"),
         ("bytes,cdf\n1,x\n", "in line 2"),
         ("bytes,cdf\n5,0.5\n1,1\n", "expected sizes and shares that ascend"),
         ("bytes,cdf\n5,0.5\n", "expected 1 as the last share, got 0.5"),
@@ -104,7 +129,18 @@ fn what_cannot_be_is_refused_in_one_line() {
         let message = of_file(text);
         assert!(message.contains(expected) && !message.contains('\n'), "{text:?}: {message}");
     }
-    assert!(refusal(&[("leaves", "1"), ("hosts", "1")]).contains("expected 2 to 16384"));
+    assert!(
+        refusal(&[("leaves", "1"), ("hosts", "1")])
+            .contains("hosts: expected 2 to the number of nodes, got 1")
+    );
+    assert!(refusal(&[("leaves", "256"), ("hosts", "256")]).contains("65536 hosts: expected at most 16384"));
+    assert!(
+        refusal(&[("topology", "fat-tree:x")]).contains("expected leaf-spine, fat-tree:PORTS or the path")
+    );
+    assert!(refusal(&[("topology", "fat-tree:3")]).contains("an even number from 2 to 64"));
+    let flows = file("start_ns,from,to,bytes\n0,1,2,5\n");
+    let message = refusal(&[("workload", &flows), ("load", "0.5")]);
+    assert_eq!(message, "the flows of a file have their own load: leave out --load and --flow-starts");
     assert!(refusal(&[("duration", "1h")]).contains("expected a --duration so short"));
     let unknown = refusal(&[("policies", "fifo")]);
     assert!(unknown.contains("tcp, dctcp") && unknown.contains("got \"fifo\""), "{unknown}");

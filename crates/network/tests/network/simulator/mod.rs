@@ -4,5 +4,6 @@ mod calendar;
 mod least;
 mod port;
 mod runs;
+mod tables;
 mod topology;
 mod workload;

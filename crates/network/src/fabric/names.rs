@@ -1,0 +1,154 @@
+//! Workloads and networks as people name them.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
+
+use trueplane_units::{BitsPerSec, Datum, Nanos, Value, unexpected};
+
+use crate::simulator::{FlowSpec, Named, Sizes, Topology, fat_tree, read_flows, read_links};
+
+/// Bytes of a table that are looked at to tell what it has.
+const HEADER: u64 = 4_096;
+
+/// The text that names a workload: published flow sizes, or the path of a table of sizes or flows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadName(String);
+
+/// Flows, or what they are drawn from.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// Sizes of flows that start at random between random hosts.
+    Sizes(Sizes),
+    /// Flows of a table.
+    Flows(Vec<FlowSpec>),
+}
+
+impl WorkloadName {
+    /// The name for titles.
+    pub fn title(&self) -> &str {
+        &self.0
+    }
+
+    /// The workload that it names, on this network.
+    ///
+    /// # Errors
+    ///
+    /// In one line, if there is no such file, or it is no such table.
+    pub fn read(&self, network: &Named) -> Result<Workload, String> {
+        match self.title() {
+            "web-search" => Ok(Workload::Sizes(Sizes::web_search())),
+            "data-mining" => Ok(Workload::Sizes(Sizes::data_mining())),
+            path => read(path, network),
+        }
+    }
+}
+
+fn read(path: &str, network: &Named) -> Result<Workload, String> {
+    let failed = |error: std::io::Error| format!("{path}: {error}; {}", WorkloadName::expected());
+    let mut file = File::open(path).map_err(failed)?;
+    let mut start = Vec::new();
+    (&mut file).take(HEADER).read_to_end(&mut start).map_err(failed)?;
+    file.rewind().map_err(failed)?;
+    let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let header = String::from_utf8_lossy(header);
+    let has = |name: &str| header.split(',').any(|column| column.trim() == name);
+    if has("cdf") {
+        Sizes::read(file).map(Workload::Sizes).map_err(|error| format!("{path}: {error}"))
+    } else if has("start_ns") {
+        let hosts = network.topology.hosts();
+        read_flows(file, &network.hosts, hosts)
+            .map(Workload::Flows)
+            .map_err(|error| format!("{path}: {error}"))
+    } else {
+        Err(format!(
+            "{path}: expected the columns bytes and cdf (flow sizes), or start_ns, from, to and bytes (flows), got {:?}",
+            header.trim()
+        ))
+    }
+}
+
+impl fmt::Display for WorkloadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.title())
+    }
+}
+
+impl Value for WorkloadName {
+    fn expected() -> String {
+        "expected web-search, data-mining or the path of a CSV file of flow sizes or flows".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err(unexpected(Self::expected(), text)) } else { Ok(Self(text.to_owned())) }
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.0.clone())
+    }
+}
+
+/// The text before the number of ports of a fat tree's switches.
+const FAT_TREE: &str = "fat-tree:";
+
+/// The text that names a network: a shape, or the path of a table of links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopologyName(String);
+
+/// Links of a network of a regular shape.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Leaf switches, spine switches and hosts at each leaf.
+    pub leaf_spine: [u32; 3],
+    /// Rate of the links of hosts.
+    pub access: BitsPerSec,
+    /// Rate of the links between switches.
+    pub core: BitsPerSec,
+    /// Delay of each link.
+    pub delay: Nanos,
+}
+
+impl TopologyName {
+    /// The network that it names.
+    ///
+    /// # Errors
+    ///
+    /// In one line, if there cannot be such a network.
+    pub fn read(&self, shape: &Shape) -> Result<Named, String> {
+        let Shape { leaf_spine: [leaves, spines, hosts], access, core, delay } = *shape;
+        let unnamed = |topology| Named { topology, hosts: Vec::new() };
+        if self.0 == "leaf-spine" {
+            let topology = Topology::leaf_spine(leaves, spines, hosts, access, core, delay);
+            return topology.map(unnamed).map_err(|error| error.to_string());
+        }
+        if let Some(ports) = self.0.strip_prefix(FAT_TREE) {
+            let ports = ports.parse::<u32>().map_err(|_| unexpected(Self::expected(), &self.0))?;
+            return fat_tree(ports, access, core, delay).map(unnamed).map_err(|error| error.to_string());
+        }
+        let path = &self.0;
+        let file = File::open(path).map_err(|error| format!("{path}: {error}; {}", Self::expected()))?;
+        read_links(file).map_err(|error| format!("{path}: {error}"))
+    }
+}
+
+impl Value for TopologyName {
+    fn expected() -> String {
+        "expected leaf-spine, fat-tree:PORTS or the path of a CSV file with the columns from, to, rate and delay".to_owned()
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() { Err(unexpected(Self::expected(), text)) } else { Ok(Self(text.to_owned())) }
+    }
+
+    fn show(&self) -> String {
+        self.0.clone()
+    }
+
+    fn datum(&self) -> Datum {
+        Datum::Text(self.0.clone())
+    }
+}
