@@ -5,11 +5,12 @@ use std::collections::BinaryHeap;
 
 use trueplane_units::Nanos;
 
-/// Nanoseconds in a bucket, as a power of two.
+/// Nanoseconds in a bucket, as a power of two: as many as a word has bits.
 const WIDTH_BITS: u32 = 6;
+const WIDTH: usize = 1 << WIDTH_BITS;
 
-/// Buckets in the ring, a power of two: it reaches 262 µs ahead, beyond the longest packet on a link of 1 Gbit/s.
-const BUCKETS: usize = 1 << 12;
+/// Buckets in the ring, a word of words: it reaches 262 µs ahead, beyond the longest packet on a link of 1 Gbit/s.
+const BUCKETS: usize = WIDTH * WIDTH;
 
 /// An event: 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,33 +25,49 @@ pub struct Event {
 
 /// Events in the order of their times; those of one time in the order in which they were added.
 ///
-/// A ring of buckets of 64 ns holds what happens next, a heap what happens later. Each bucket is a list through one slab, whose places are
-/// used again while they are still in the processor's cache. A bucket is sorted when it is reached. Events are not taken out: an owner gives each a stamp and ignores those that no longer count.
+/// A ring of buckets of 64 ns holds what happens next, a heap what happens later. When a bucket is reached, its events go to 64 slots, one for
+/// each nanosecond, and bits say which slots have any: nothing is ever compared or sorted. Buckets and slots are lists through one slab,
+/// whose places are used again while they are still in the processor's cache. Events are not taken out: an owner gives each a stamp and
+/// ignores those that no longer count.
 ///
-/// Cost: amortised O(1) in the ring for a bounded number of events in a bucket, O(log n) for n events beyond it.
+/// Cost: O(1) in the ring, O(log n) for n events beyond it.
 #[derive(Debug)]
 pub struct Calendar {
-    /// First event of each bucket in the slab, the latest added first.
-    ring: Vec<u32>,
     slab: Vec<Listed>,
     /// First free place of the slab.
     free: u32,
-    /// One bit for each bucket that is not empty.
-    occupied: Vec<u64>,
+    /// One bit for each slot that has events.
+    ready: u64,
     /// Number of the bucket that is being read, counted from time zero.
     current: u64,
-    /// Events of that bucket, the next one last.
-    open: Vec<Event>,
+    /// The events of that bucket, nanosecond by nanosecond.
+    slots: Box<[Slot; WIDTH]>,
+    /// One bit for each word of `occupied` that is not 0.
+    summary: u64,
+    /// One bit for each other bucket that has events.
+    occupied: Box<[u64; WIDTH]>,
+    /// The last event of each bucket in the slab.
+    ring: Box<[u32]>,
     later: BinaryHeap<Reverse<(Nanos, u64, u32, u32)>>,
     added: u64,
     len: usize,
 }
 
-/// An event in a bucket.
+/// The events of a nanosecond, the earliest added first.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    first: u32,
+    last: u32,
+}
+
+/// An event in a list; the list knows the rest of its time.
 #[derive(Clone, Copy, Debug)]
 struct Listed {
-    event: Event,
-    /// Place of the one that was added before it.
+    what: u32,
+    stamp: u32,
+    /// Nanosecond in its bucket.
+    slot: u32,
+    /// Place of the next one in a slot, or of the one that was added before in a bucket.
     next: u32,
 }
 
@@ -67,12 +84,14 @@ impl Calendar {
     /// An empty calendar at time zero.
     pub fn new() -> Self {
         Self {
-            ring: vec![END; BUCKETS],
             slab: Vec::new(),
             free: END,
-            occupied: vec![0; BUCKETS / 64],
+            ready: 0,
             current: 0,
-            open: Vec::new(),
+            slots: Box::new([Slot { first: END, last: END }; WIDTH]),
+            summary: 0,
+            occupied: Box::new([0; WIDTH]),
+            ring: vec![END; BUCKETS].into(),
             later: BinaryHeap::new(),
             added: 0,
             len: 0,
@@ -95,97 +114,132 @@ impl Calendar {
         self.len += 1;
         let bucket = event.time.0 >> WIDTH_BITS;
         debug_assert!(bucket >= self.current);
-        if bucket == self.current {
-            // The next is last: behind all that are not earlier, that is before them here.
-            let place = self.open.partition_point(|known| known.time > event.time);
-            self.open.insert(place, event);
-        } else if bucket < self.current + BUCKETS as u64 {
-            self.put(bucket, event);
+        if bucket.wrapping_sub(self.current + 1) < BUCKETS as u64 - 1 {
+            self.put(event);
+        } else if bucket == self.current {
+            self.put_now(event);
         } else {
             self.added += 1;
             self.later.push(Reverse((event.time, self.added, event.what, event.stamp)));
         }
     }
 
+    /// Takes a place of the slab for an event that comes before `next` in its list.
     #[inline]
-    fn put(&mut self, bucket: u64, event: Event) {
-        let index = bucket as usize % BUCKETS;
-        let listed = Listed { event, next: self.ring[index] };
+    fn place(&mut self, event: Event, next: u32) -> u32 {
+        let slot = event.time.0 as u32 % WIDTH as u32;
+        let listed = Listed { what: event.what, stamp: event.stamp, slot, next };
         let place = self.free;
         if let Some(known) = self.slab.get_mut(place as usize) {
             self.free = known.next;
             *known = listed;
-            self.ring[index] = place;
-        } else {
-            self.ring[index] = self.slab.len() as u32;
-            self.slab.push(listed);
+            return place;
         }
-        self.occupied[index / 64] |= 1 << (index % 64);
+        self.slab.push(listed);
+        self.slab.len() as u32 - 1
+    }
+
+    /// Puts an event into the ring.
+    #[inline]
+    fn put(&mut self, event: Event) {
+        let index = (event.time.0 >> WIDTH_BITS) as usize % BUCKETS;
+        self.ring[index] = self.place(event, self.ring[index]);
+        self.occupied[index / WIDTH] |= 1 << (index % WIDTH);
+        self.summary |= 1 << (index / WIDTH);
+    }
+
+    /// Puts an event into its slot of the bucket that is being read, behind the others.
+    fn put_now(&mut self, event: Event) {
+        let place = self.place(event, END);
+        let slot = event.time.0 as usize % WIDTH;
+        let Slot { first, last } = self.slots[slot];
+        if first == END {
+            self.slots[slot] = Slot { first: place, last: place };
+            self.ready |= 1 << slot;
+        } else {
+            self.slab[last as usize].next = place;
+            self.slots[slot].last = place;
+        }
     }
 
     /// Takes the next event.
     #[inline]
     pub fn take(&mut self) -> Option<Event> {
-        while self.open.is_empty() {
+        while self.ready == 0 {
             if self.len == 0 {
                 return None;
             }
             self.advance();
         }
         self.len -= 1;
-        self.open.pop()
+        let slot = self.ready.trailing_zeros();
+        let first = &mut self.slots[slot as usize].first;
+        let place = *first;
+        let listed = &mut self.slab[place as usize];
+        let Listed { what, stamp, next, .. } = *listed;
+        listed.next = self.free;
+        self.free = place;
+        *first = next;
+        if next == END {
+            self.ready &= self.ready - 1;
+        }
+        Some(Event { time: Nanos(self.current << WIDTH_BITS | u64::from(slot)), what, stamp })
     }
 
     /// Opens the next bucket that has events.
+    #[inline]
     fn advance(&mut self) {
-        let near = self.next_occupied();
-        let far = self.later.peek().map(|Reverse((time, ..))| time.0 >> WIDTH_BITS);
-        let next = match (near, far) {
-            (Some(near), Some(far)) => near.min(far),
-            (one, other) => one.or(other).unwrap_or(self.current),
-        };
-        self.current = next;
-        // What comes within reach goes to the ring before anything else can be added there, and so keeps its place.
-        let reach = (self.current + BUCKETS as u64) << WIDTH_BITS;
-        while let Some(&Reverse((time, _, what, stamp))) =
-            self.later.peek().filter(|Reverse(first)| first.0.0 < reach)
-        {
-            self.later.pop();
-            self.put(time.0 >> WIDTH_BITS, Event { time, what, stamp });
+        let near = self.next_occupied().unwrap_or(u64::MAX);
+        let far = self.later.peek().map_or(u64::MAX, |Reverse((time, ..))| time.0 >> WIDTH_BITS);
+        self.current = near.min(far);
+        if far < self.current.saturating_add(BUCKETS as u64) {
+            self.bring_near();
         }
         let index = self.current as usize % BUCKETS;
         let mut place = std::mem::replace(&mut self.ring[index], END);
-        while place != END {
-            let listed = &mut self.slab[place as usize];
-            self.open.push(listed.event);
-            let next = std::mem::replace(&mut listed.next, self.free);
-            self.free = place;
-            place = next;
+        // The latest added comes first, and so each goes before those that are in its slot already.
+        while let Some(listed) = self.slab.get_mut(place as usize) {
+            let slot = listed.slot as usize % WIDTH;
+            let is_last = self.ready >> slot & 1 == 0;
+            let Slot { first, last } = self.slots[slot];
+            let before = std::mem::replace(&mut listed.next, if is_last { END } else { first });
+            self.slots[slot] = Slot { first: place, last: if is_last { place } else { last } };
+            self.ready |= 1 << slot;
+            place = before;
         }
-        self.occupied[index / 64] &= !(1 << (index % 64));
-        // Those of one time stay as they are, the latest added first.
-        self.open.sort_by_key(|event| Reverse(event.time));
+        self.occupied[index / WIDTH] &= !(1 << (index % WIDTH));
+        if self.occupied[index / WIDTH] == 0 {
+            self.summary &= !(1 << (index / WIDTH));
+        }
+    }
+
+    /// Moves what comes within reach to the ring, before anything else can be added there, so that it keeps its place.
+    #[cold]
+    fn bring_near(&mut self) {
+        let reach = self.current + BUCKETS as u64;
+        while let Some(&Reverse((time, _, what, stamp))) =
+            self.later.peek().filter(|Reverse(first)| first.0.0 >> WIDTH_BITS < reach)
+        {
+            self.later.pop();
+            self.put(Event { time, what, stamp });
+        }
     }
 
     /// The next bucket of the ring that has events, behind the current one.
+    #[inline]
     fn next_occupied(&self) -> Option<u64> {
-        let words = self.occupied.len();
         let start = (self.current as usize + 1) % BUCKETS;
-        // The first word from the start on, the others, and the first again for what lies before the start.
-        for step in 0..=words {
-            let word = (start / 64 + step) % words;
-            let mut bits = self.occupied[word];
-            if step == 0 {
-                bits &= u64::MAX << (start % 64);
-            } else if step == words {
-                bits &= !(u64::MAX << (start % 64));
-            }
-            if bits != 0 {
-                let index = word * 64 + bits.trailing_zeros() as usize;
-                let distance = (index + BUCKETS - start) % BUCKETS;
-                return Some(self.current + 1 + distance as u64);
-            }
-        }
-        None
+        let (mut word, bits) = (start / WIDTH, self.occupied[start / WIDTH] >> (start % WIDTH));
+        let index = if bits != 0 {
+            start + bits.trailing_zeros() as usize
+        } else if self.summary != 0 {
+            // The words behind this one, and itself last: what it has lies before the start.
+            let next = self.summary.rotate_right(word as u32 + 1).trailing_zeros() as usize;
+            word = (word + 1 + next) % WIDTH;
+            word * WIDTH + self.occupied[word].trailing_zeros() as usize
+        } else {
+            return None;
+        };
+        Some(self.current + 1 + (index.wrapping_sub(start) % BUCKETS) as u64)
     }
 }
