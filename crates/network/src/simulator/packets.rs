@@ -1,6 +1,8 @@
 //! Packets in the network, in a slab whose places are used again.
 
-use crate::transport::Segment;
+use trueplane_units::Nanos;
+
+use crate::transport::segment::{Ecn, Flags, SackBlocks, Segment};
 
 /// Facts of a packet that every hop needs: 32 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -27,11 +29,34 @@ impl Travelling {
     }
 }
 
-/// A slab of packets. Segments, which only hosts read, stand apart.
+/// A packet in one line of the processor's cache, without its options.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Place {
+    travelling: Travelling,
+    sequence: u64,
+    ack: u64,
+    length: u32,
+    window: u32,
+    flags: Flags,
+    ecn: Ecn,
+    has_options: bool,
+}
+
+/// The parts of a segment that few have: SACK blocks, and the time that the simplified ends echo.
+#[derive(Clone, Copy, Debug)]
+struct Options {
+    sack: SackBlocks,
+    stamp: Nanos,
+}
+
+const NO_OPTIONS: Options = Options { sack: SackBlocks::NONE, stamp: Nanos(0) };
+
+/// A slab of packets. Options, which few packets have, stand apart.
 #[derive(Debug, Default)]
 pub struct Packets {
-    places: Vec<Travelling>,
-    segments: Vec<Segment>,
+    places: Vec<Place>,
+    options: Vec<Options>,
     free: Vec<u32>,
 }
 
@@ -53,37 +78,56 @@ impl Packets {
 
     /// Puts a packet in. Returns its place.
     #[inline]
-    pub fn insert(&mut self, packet: Travelling, segment: Segment) -> u32 {
-        match self.free.pop() {
-            Some(place) => {
-                self.places[place as usize] = packet;
-                self.segments[place as usize] = segment;
-                place
-            }
-            None => {
-                self.places.push(packet);
-                self.segments.push(segment);
-                self.places.len() as u32 - 1
-            }
+    pub fn insert(&mut self, travelling: Travelling, segment: &Segment) -> u32 {
+        let &Segment { sequence, ack, length, window, flags, ecn, ref sack, stamp } = segment;
+        let has_options = !sack.is_empty() || stamp > Nanos(0);
+        let packet = Place { travelling, sequence, ack, length, window, flags, ecn, has_options };
+        let place = if let Some(place) = self.free.pop() {
+            self.places[place as usize] = packet;
+            place
+        } else {
+            self.places.push(packet);
+            self.options.push(NO_OPTIONS);
+            self.places.len() as u32 - 1
+        };
+        if has_options {
+            self.options[place as usize] = Options { sack: *sack, stamp };
         }
+        place
     }
 
     /// The packet at a place.
     #[inline]
     pub fn at(&mut self, place: u32) -> &mut Travelling {
-        &mut self.places[place as usize]
+        &mut self.places[place as usize].travelling
     }
 
-    /// The segment of the packet at a place.
+    /// Marks the packet at a place, if its transport knows marks.
     #[inline]
-    pub fn segment(&mut self, place: u32) -> &mut Segment {
-        &mut self.segments[place as usize]
+    pub fn mark(&mut self, place: u32) {
+        let ecn = &mut self.places[place as usize].ecn;
+        if *ecn == Ecn::Capable {
+            *ecn = Ecn::Experienced;
+        }
     }
 
-    /// Takes a packet out.
+    /// Takes a packet out, with its segment.
     #[inline]
-    pub fn remove(&mut self, place: u32) -> Travelling {
+    pub fn remove(&mut self, place: u32) -> (Travelling, Segment) {
         self.free.push(place);
-        self.places[place as usize]
+        let Place { travelling, sequence, ack, length, window, flags, ecn, has_options } =
+            self.places[place as usize];
+        let Options { sack, stamp } = if has_options { self.options[place as usize] } else { NO_OPTIONS };
+        (travelling, Segment { sequence, ack, length, window, flags, ecn, sack, stamp })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn a_packet_takes_one_line() {
+        assert_eq!(size_of::<Place>(), 64);
     }
 }

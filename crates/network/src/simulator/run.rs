@@ -9,7 +9,7 @@ use super::fork::{Chooser, Fork};
 use super::packets::{Packets, Travelling};
 use super::port::{PortQueue, Waiting};
 use super::topology::Topology;
-use crate::transport::{BadSettings, Ecn, End, Segment, SendingEnd, Transport};
+use crate::transport::{BadSettings, End, Segment, SendingEnd, Transport};
 
 /// Events, by the two highest bits of what they happen to.
 const KIND_BITS: u32 = 30;
@@ -25,6 +25,9 @@ const START: u32 = 3;
 /// Number of events between two looks at a run.
 pub const WATCHED: u64 = 1 << 16;
 
+/// Bits in a byte, times nanoseconds in a second.
+const BYTE: u64 = 8 * 1_000_000_000;
+
 /// An output port and what went through it: offered = sent + dropped + waiting.
 #[derive(Debug)]
 struct Port<Q> {
@@ -35,11 +38,35 @@ struct Port<Q> {
     is_waiting: bool,
     /// Node at the end of the link.
     to: u32,
-    rate: u64,
+    rate: Rate,
     delay: Nanos,
     offered: u64,
     sent: u64,
     dropped: u64,
+}
+
+/// Rate of a line.
+#[derive(Clone, Copy, Debug)]
+struct Rate {
+    bits_per_second: u64,
+    /// Nanoseconds that a byte takes, if it is a whole number of them; else 0.
+    byte: u64,
+}
+
+impl Rate {
+    fn new(bits_per_second: u64) -> Self {
+        let is_whole = BYTE.is_multiple_of(bits_per_second);
+        Self { bits_per_second, byte: if is_whole { BYTE / bits_per_second } else { 0 } }
+    }
+
+    /// Time that so many bytes take, rounded up to a nanosecond.
+    #[inline]
+    fn time(self, bytes: u32) -> Nanos {
+        if self.byte > 0 {
+            return Nanos(u64::from(bytes) * self.byte); // most rates need no division
+        }
+        Nanos((u64::from(bytes) * BYTE).div_ceil(self.bits_per_second))
+    }
 }
 
 /// Books that do not balance: a defect of the simulator.
@@ -116,7 +143,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             free: Nanos(0),
             is_waiting: false,
             to: link.to,
-            rate: link.rate.0,
+            rate: Rate::new(link.rate.0),
             delay: link.delay,
             offered: 0,
             sent: 0,
@@ -305,7 +332,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let flow = &mut self.flows[place as usize];
         let key = 2 * flow.number + u64::from(is_data);
         let packet = Travelling { key, remaining, flow: place, node, to, bytes };
-        let handle = self.packets.insert(packet, segment);
+        let handle = self.packets.insert(packet, &segment);
         flow.in_network += 1;
         flow.counts.sent += 1;
         self.outcome.counts.sent += 1;
@@ -319,8 +346,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             self.forward(handle, now);
             return;
         }
-        let packet = self.packets.remove(handle);
-        let segment = *self.packets.segment(handle);
+        let (packet, segment) = self.packets.remove(handle);
         let place = packet.flow;
         let flow = &mut self.flows[place as usize];
         flow.in_network -= 1;
@@ -359,10 +385,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let is_idle = !port.is_waiting && port.free <= now;
         let offered = if is_idle { port.queue.pass(waiting, now) } else { port.queue.offer(waiting, now) };
         if offered.marks {
-            let ecn = &mut self.packets.segment(handle).ecn;
-            if *ecn == Ecn::Capable {
-                *ecn = Ecn::Experienced;
-            }
+            self.packets.mark(handle);
         }
         if let Some(dropped) = offered.dropped {
             port.dropped += 1;
@@ -381,7 +404,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
     }
 
     fn drop_packet(&mut self, handle: u32) {
-        let packet = self.packets.remove(handle);
+        let (packet, _) = self.packets.remove(handle);
         let flow = &mut self.flows[packet.flow as usize];
         flow.in_network -= 1;
         flow.counts.dropped += 1;
@@ -406,8 +429,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         self.outcome.hops += 1;
         let packet = self.packets.at(handle);
         packet.node = port.to;
-        let bits = u64::from(packet.bytes) * 8 * 1_000_000_000;
-        port.free = now.after(Nanos(bits.div_ceil(port.rate)));
+        port.free = now.after(port.rate.time(packet.bytes));
         let (free, arrival) = (port.free, port.free.after(port.delay));
         if port.is_waiting {
             self.add(free, PORT, number, 0);
