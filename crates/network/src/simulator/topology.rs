@@ -1,6 +1,6 @@
 //! Hosts, switches, the links between them, and the ways through them.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use thiserror::Error;
 use trueplane_units::{BitsPerSec, Nanos};
@@ -50,11 +50,23 @@ pub struct Topology {
     groups: u32,
     /// Switch and port that lead to a host with one link, by host.
     last: Vec<Last>,
-    /// Where the ports of a node and a group begin in `ports`, node by node.
-    starts: Vec<u32>,
+    /// Only port of each host that has one, else none.
+    only: Vec<u32>,
+    /// Where the ports of a node to a group lie in `ports`, node by node.
+    routes: Vec<Route>,
     /// Ports by which the destination is nearest, in ascending order.
     ports: Vec<u32>,
 }
+
+/// Ports of a node to a group. Groups that are reached alike share them, so that switches have few.
+#[derive(Clone, Copy, Debug)]
+struct Route {
+    first: u32,
+    count: u32,
+}
+
+/// No node, or no port.
+const NONE: u32 = u32::MAX;
 
 /// The last link to a host.
 #[derive(Clone, Copy, Debug)]
@@ -96,8 +108,9 @@ impl Topology {
                 return Err(BadTopology::NoRoute { from, to });
             }
         }
-        let (starts, ports) = routes(nodes, &links, &distances);
-        Ok(Self { hosts, links, groups: targets.len() as u32, last, starts, ports })
+        let only = only_ports(hosts, &links);
+        let (routes, ports) = routes(nodes, &links, &distances);
+        Ok(Self { hosts, links, groups: targets.len() as u32, last, only, routes, ports })
     }
 
     /// A dumbbell: `pairs` hosts on the left and as many on the right, each at its side's switch, and one link between the switches.
@@ -168,8 +181,11 @@ impl Topology {
         if last.node == node {
             return std::slice::from_ref(&last.port);
         }
-        let index = node as usize * self.groups as usize + last.group as usize;
-        &self.ports[self.starts[index] as usize..self.starts[index + 1] as usize]
+        if let Some(only) = self.only.get(node as usize).filter(|only| **only != NONE) {
+            return std::slice::from_ref(only);
+        }
+        let route = self.routes[node as usize * self.groups as usize + last.group as usize];
+        &self.ports[route.first as usize..][..route.count as usize]
     }
 }
 
@@ -186,7 +202,7 @@ fn last_links(nodes: u32, hosts: u32, links: &[Link]) -> (Vec<Last>, Vec<u32>) {
         let mut arriving = (0..).zip(links).filter(|(_, link)| link.to == host);
         let (node, port, target) = match (arriving.next(), arriving.next()) {
             (Some((port, link)), None) if link.from >= hosts => (link.from, port, link.from),
-            _ => (u32::MAX, u32::MAX, host),
+            _ => (NONE, NONE, host),
         };
         let group = &mut group_of[target as usize];
         if *group == u32::MAX {
@@ -197,6 +213,18 @@ fn last_links(nodes: u32, hosts: u32, links: &[Link]) -> (Vec<Last>, Vec<u32>) {
     };
     let last = (0..hosts).map(last).collect();
     (last, targets)
+}
+
+/// The port of each host that has one and no more. It leads everywhere, as the table would say at the price of a row for each host.
+fn only_ports(hosts: u32, links: &[Link]) -> Vec<u32> {
+    let mut counts = vec![0; hosts as usize];
+    let mut only = vec![NONE; hosts as usize];
+    for (port, link) in (0_u32..).zip(links).filter(|(_, link)| link.from < hosts) {
+        let host = link.from as usize;
+        counts[host] += 1;
+        only[host] = if counts[host] == 1 { port } else { NONE };
+    }
+    only
 }
 
 /// Links from each node to each target, target by target. Hosts do not forward.
@@ -222,22 +250,28 @@ fn distances(nodes: u32, hosts: u32, links: &[Link], targets: &[u32]) -> Vec<Vec
     targets.iter().map(to).collect()
 }
 
-/// For each node and group the ports on shortest ways: where they begin, and their numbers.
-fn routes(nodes: u32, links: &[Link], distances: &[Vec<u32>]) -> (Vec<u32>, Vec<u32>) {
+/// For each node and group the ports on shortest ways: where they lie, and their numbers.
+fn routes(nodes: u32, links: &[Link], distances: &[Vec<u32>]) -> (Vec<Route>, Vec<u32>) {
     let mut leaving = vec![Vec::new(); nodes as usize];
     for (port, link) in (0_u32..).zip(links) {
         leaving[link.from as usize].push(port);
     }
-    let (mut starts, mut ports) = (vec![0], Vec::new());
+    let (mut routes, mut ports) = (Vec::new(), Vec::new());
     for node in 0..nodes as usize {
+        let mut known: HashMap<Vec<u32>, Route> = HashMap::new();
         for distance in distances {
-            let is_nearer = |port: &&u32| {
-                let to = distance[links[**port as usize].to as usize];
+            let is_nearer = |port: &u32| {
+                let to = distance[links[*port as usize].to as usize];
                 to != u32::MAX && to + 1 == distance[node]
             };
-            ports.extend(leaving[node].iter().filter(is_nearer));
-            starts.push(ports.len() as u32);
+            let nearest: Vec<u32> = leaving[node].iter().copied().filter(is_nearer).collect();
+            let (first, count) = (ports.len() as u32, nearest.len() as u32);
+            let route = known.entry(nearest).or_insert_with_key(|nearest| {
+                ports.extend(nearest);
+                Route { first, count }
+            });
+            routes.push(*route);
         }
     }
-    (starts, ports)
+    (routes, ports)
 }
