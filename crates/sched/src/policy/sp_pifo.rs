@@ -1,5 +1,7 @@
 //! Bounds that follow every packet that is taken in.
 
+use std::ops::{Deref, DerefMut};
+
 use trueplane_pqueue::bank::MOST_QUEUES;
 use trueplane_pqueue::{BadShape, FifoBank};
 use trueplane_units::{Rank, choices};
@@ -81,10 +83,53 @@ pub enum Adapts {
 ///   where a packet may reach a later bound that fell below the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpPifo {
-    bounds: Box<[u64]>,
+    bounds: Bounds,
     push_down: PushDown,
     adapts: Adapts,
     moved: Moved,
+}
+
+/// Queues whose bounds stand in the scheduler itself, as many as most ports have.
+const FEW: usize = 8;
+
+/// The bounds. Few of them need no memory of their own: where many ports take turns, each place that a packet leads to is one that the
+/// processor's cache may not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Bounds {
+    /// So many of them; the others stay 0.
+    Few(u8, [u64; FEW]),
+    Many(Box<[u64]>),
+}
+
+impl Bounds {
+    fn new(queues: usize) -> Self {
+        if queues > FEW {
+            return Self::Many(vec![0; queues].into());
+        }
+        Self::Few(queues as u8, [0; FEW])
+    }
+}
+
+impl Deref for Bounds {
+    type Target = [u64];
+
+    #[inline]
+    fn deref(&self) -> &[u64] {
+        match self {
+            Self::Few(queues, bounds) => &bounds[..usize::from(*queues)],
+            Self::Many(bounds) => bounds,
+        }
+    }
+}
+
+impl DerefMut for Bounds {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u64] {
+        match self {
+            Self::Few(queues, bounds) => &mut bounds[..usize::from(*queues)],
+            Self::Many(bounds) => bounds,
+        }
+    }
 }
 
 impl SpPifo {
@@ -95,7 +140,7 @@ impl SpPifo {
     /// If that is 0 or more than [`MOST_QUEUES`].
     pub fn new(queues: usize, push_down: PushDown) -> Result<Self, BadShape> {
         BadShape::check("a number of queues", queues as u64, 1..=MOST_QUEUES)?;
-        Ok(Self { bounds: vec![0; queues].into(), push_down, adapts: Adapts::OnAccepted, moved: Moved::All })
+        Ok(Self { bounds: Bounds::new(queues), push_down, adapts: Adapts::OnAccepted, moved: Moved::All })
     }
 
     /// The same, adapting to the packets that `adapts` says.
@@ -121,11 +166,12 @@ impl SpPifo {
         // Only this way to push down leaves bounds out of order.
         let in_order = self.push_down != PushDown::Rank;
         self.moved = if in_order { Moved::Bound(queue) } else { Moved::All };
-        if rank < self.bounds[queue] {
-            self.push_down.apply(&mut self.bounds, rank);
+        let bounds = &mut *self.bounds;
+        if rank < bounds[queue] {
+            self.push_down.apply(bounds, rank);
             self.moved = Moved::All;
         }
-        self.bounds[queue] = rank;
+        bounds[queue] = rank;
     }
 }
 
@@ -179,8 +225,8 @@ mod tests {
     #[test]
     fn an_inversion_pushes_down_by_every_strategy() {
         let after = |push_down| {
-            let mut sp_pifo =
-                SpPifo { bounds: [10, 12, 20, 21].into(), ..SpPifo::new(4, push_down).unwrap() };
+            let mut sp_pifo = SpPifo::new(4, push_down).unwrap();
+            sp_pifo.bounds.copy_from_slice(&[10, 12, 20, 21]);
             assert_eq!(sp_pifo.take_in(7), 0);
             sp_pifo.bounds().to_vec()
         };
