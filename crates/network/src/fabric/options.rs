@@ -9,7 +9,7 @@ use trueplane_units::{
 
 use super::names::{Shape, TopologyName, Workload, WorkloadName};
 use super::system::{RankName, SystemName, TransportName};
-use crate::simulator::{FlowSpec, Named};
+use crate::simulator::{FlowSpec, Named, Pattern};
 
 /// Queues of a port, at most.
 const MOST_QUEUES: u64 = 64;
@@ -39,6 +39,10 @@ parameters! {
         /// cdf. Each row is a flow size and the share of flows that are no larger, from 0 to 1. A file of flows has the columns start_ns, from, to
         /// and bytes. Hosts have numbers from 0 on, or the names of --topology.
         pub workload: WorkloadName => { value: "WORKLOAD", positional: true, default: "web-search" },
+        /// Rule for who sends to whom, unless a file has the flows.
+        pub pattern: Pattern => { value: "PATTERN", default: "random" },
+        /// Only for --pattern incast: number of hosts that send to one host at once.
+        pub fan_in: Within<u32, 1, 16_384> => { value: "N", default: "16" },
         /// Rank by which the ports of schedulers order packets.
         pub rank: RankName => { value: "RANK", default: "pfabric" },
         /// How senders recover from losses and set their windows and timers.

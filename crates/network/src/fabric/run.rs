@@ -75,7 +75,8 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
 /// Flows that are drawn: the same under every system.
 fn drawn(options: &Options, topology: &Topology, sizes: &Sizes, offered: Offered) -> Vec<FlowSpec> {
     let (rate, until) = (offered.flows_per_second, *options.duration);
-    Poisson::new(topology.hosts(), rate, sizes.clone(), until, options.seed).collect()
+    let flows = Poisson::new(topology.hosts(), rate, sizes.clone(), until, options.seed);
+    flows.with_pattern(options.pattern, *options.fan_in).collect()
 }
 
 impl Load {

@@ -35,4 +35,4 @@ pub use run::{Network, Outcome, Unbalanced};
 pub use shapes::{BadTable, Named, fat_tree, read_links};
 pub use skipped::SkippedWhenIdle;
 pub use topology::{BadTopology, Link, Topology};
-pub use workload::{BadSizes, Poisson, Sizes};
+pub use workload::{BadSizes, Pattern, Poisson, Sizes};

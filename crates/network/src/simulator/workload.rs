@@ -3,11 +3,12 @@
 use std::io::Read;
 use std::ops::RangeInclusive;
 
+use rand::seq::SliceRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_distr::{Distribution as _, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use thiserror::Error;
-use trueplane_units::Nanos;
+use trueplane_units::{Nanos, choices};
 
 use super::flow::FlowSpec;
 
@@ -157,7 +158,19 @@ impl Sizes {
     }
 }
 
-/// A Poisson process of flows between random pairs of hosts, unlike each other.
+choices! {
+    /// A rule for who sends to whom.
+    pub enum Pattern {
+        /// Between two random hosts.
+        Random = "random",
+        /// From each host to one other host that stays the same, and each host receives from one.
+        Permutation = "permutation",
+        /// From many hosts at once to one random host.
+        Incast = "incast",
+    }
+}
+
+/// A Poisson process of flows.
 #[derive(Clone, Debug)]
 pub struct Poisson {
     random: Xoshiro256PlusPlus,
@@ -168,13 +181,62 @@ pub struct Poisson {
     /// Time of the last start, in nanoseconds.
     now: f64,
     until: Nanos,
+    /// Receiver of each host, if it stays the same.
+    receivers: Vec<u32>,
+    /// Flows that start at once, at least 1.
+    fan_in: u32,
+    /// Flows that start at the time of the last one.
+    waiting: Vec<FlowSpec>,
 }
 
 impl Poisson {
-    /// `rate` flow starts a second among `hosts` hosts, at least two, before the time `until`.
+    /// `rate` flow starts a second between random pairs of `hosts` hosts, at least two, unlike each other, before the time `until`.
     pub fn new(hosts: u32, rate: f64, sizes: Sizes, until: Nanos, seed: u64) -> Self {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        Self { random, hosts, gap: 1e9 / rate, sizes, now: 0.0, until }
+        Self {
+            random,
+            hosts,
+            gap: 1e9 / rate,
+            sizes,
+            now: 0.0,
+            until,
+            receivers: Vec::new(),
+            fan_in: 1,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// The same number of flows by another rule. With [`Pattern::Incast`], `fan_in` flows start at once, at most as many as there are other hosts.
+    #[must_use]
+    pub fn with_pattern(mut self, pattern: Pattern, fan_in: u32) -> Self {
+        match pattern {
+            Pattern::Random => {}
+            Pattern::Permutation => {
+                // A ring in random order: nobody sends to himself.
+                let mut ring: Vec<u32> = (0..self.hosts).collect();
+                ring.shuffle(&mut self.random);
+                self.receivers = vec![0; ring.len()];
+                for (place, &host) in ring.iter().enumerate() {
+                    self.receivers[host as usize] = ring[(place + 1) % ring.len()];
+                }
+            }
+            Pattern::Incast => {
+                self.fan_in = fan_in.clamp(1, self.hosts - 1);
+                self.gap *= f64::from(self.fan_in);
+            }
+        }
+        self
+    }
+
+    /// Flows of one start to one host, from as many others.
+    fn gather(&mut self, start: Nanos) {
+        let to = self.random.random_range(0..self.hosts);
+        let mut senders: Vec<u32> = (0..self.hosts).filter(|host| *host != to).collect();
+        let (chosen, _) = senders.partial_shuffle(&mut self.random, self.fan_in as usize);
+        for &from in &*chosen {
+            let bytes = self.sizes.at(self.random.random());
+            self.waiting.push(FlowSpec { start, from, to, bytes });
+        }
     }
 }
 
@@ -182,15 +244,27 @@ impl Iterator for Poisson {
     type Item = FlowSpec;
 
     fn next(&mut self) -> Option<FlowSpec> {
+        if let Some(flow) = self.waiting.pop() {
+            return Some(flow);
+        }
         let wait: f64 = Exp1.sample(&mut self.random);
         self.now += wait * self.gap;
         let start = Nanos(self.now as u64);
         if start >= self.until {
             return None;
         }
+        if self.fan_in > 1 {
+            self.gather(start);
+            return self.waiting.pop();
+        }
         let from = self.random.random_range(0..self.hosts);
-        let other = self.random.random_range(0..self.hosts - 1);
-        let to = other + u32::from(other >= from);
+        let to = match self.receivers.get(from as usize) {
+            Some(to) => *to,
+            None => {
+                let other = self.random.random_range(0..self.hosts - 1);
+                other + u32::from(other >= from)
+            }
+        };
         let bytes = self.sizes.at(self.random.random());
         Some(FlowSpec { start, from, to, bytes })
     }

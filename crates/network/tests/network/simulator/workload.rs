@@ -1,7 +1,7 @@
 //! Flows that start by chance.
 
 use trueplane_network::Nanos;
-use trueplane_network::simulator::{FlowSpec, Poisson, Sizes};
+use trueplane_network::simulator::{FlowSpec, Pattern, Poisson, Sizes};
 
 #[test]
 fn sizes_fall_to_the_step_below() {
@@ -56,4 +56,38 @@ fn flows_are_a_poisson_process_between_unlike_hosts() {
     assert!((mean - 1_000.0).abs() < 20.0 && (deviation - mean).abs() < 40.0, "{mean} ± {deviation}");
     let mean_bytes = found.iter().map(|flow| flow.bytes as f64).sum::<f64>() / COUNT as f64;
     assert!((mean_bytes / Sizes::web_search().mean() - 1.0).abs() < 0.03, "{mean_bytes}");
+}
+
+#[test]
+fn in_a_permutation_everyone_sends_to_one_and_receives_from_one() {
+    let flows =
+        Poisson::new(7, 1e6, Sizes::web_search(), Nanos::MAX, 3).with_pattern(Pattern::Permutation, 1);
+    let mut receivers = [None; 7];
+    for flow in flows.take(2_000) {
+        let known = receivers[flow.from as usize].get_or_insert(flow.to);
+        assert_eq!(*known, flow.to);
+        assert_ne!(flow.from, flow.to);
+    }
+    let mut all: Vec<u32> = receivers.iter().map(|to| to.expect("everyone sends")).collect();
+    all.sort_unstable();
+    assert_eq!(all, [0, 1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn in_an_incast_many_send_to_one_at_once() {
+    let flows = || Poisson::new(9, 1e6, Sizes::web_search(), Nanos::from_millis(10), 3);
+    let incast: Vec<FlowSpec> = flows().with_pattern(Pattern::Incast, 4).collect();
+    for event in incast.chunks(4) {
+        let mut from: Vec<u32> = event.iter().map(|flow| flow.from).collect();
+        from.sort_unstable();
+        from.dedup();
+        assert_eq!(from.len(), 4, "{event:?}");
+        assert!(event.iter().all(|flow| (flow.start, flow.to) == (event[0].start, event[0].to)));
+        assert!(!from.contains(&event[0].to));
+    }
+    // As many flows as without: 10,000 in 10 ms, with a deviation of 200.
+    assert!(incast.len().abs_diff(10_000) < 1_000 && flows().count().abs_diff(10_000) < 500);
+    // More senders than there are: all others.
+    let all: Vec<FlowSpec> = flows().with_pattern(Pattern::Incast, 100).take(8).collect();
+    assert!(all.iter().all(|flow| flow.start == all[0].start));
 }
