@@ -18,7 +18,7 @@
 # CONTRIBUTING.md says how long each takes, and what its parts are.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
-FUZZ_TARGETS := access_log cache_certificate cloudfront columns csv fair_demands fair_jobs fair_kubernetes fair_kueue fair_slurm fair_snapshot fair_swf http_rules json_log limit_bpf limit_classes limit_frame lis oracle_general pcap pqueue proxy_disk spray_packet spray_rules surge_jobs surge_reassembly surge_replay surge_rules twitter
+FUZZ_TARGETS := access_log cache_certificate cloudfront columns csv fair_demands fair_jobs fair_kubernetes fair_kueue fair_slurm fair_snapshot fair_swf http_rules json_log limit_bpf limit_classes limit_frame lis network_tables oracle_general pcap pqueue proxy_disk spray_packet spray_rules surge_jobs surge_reassembly surge_replay surge_rules twitter
 FUZZ_SECONDS ?= 60
 # For `make fuzz`: other inputs each time. `-seed=1` has the same ones again.
 FUZZ_FLAGS ?=

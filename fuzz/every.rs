@@ -69,6 +69,7 @@ targets! {
     limit_classes = "../crates/limit/fuzz/targets/limit_classes.rs",
     limit_frame = "../crates/limit/fuzz/targets/limit_frame.rs",
     lis = "../crates/trace/fuzz/targets/lis.rs",
+    network_tables = "../crates/network/fuzz/targets/network_tables.rs",
     oracle_general = "../crates/trace/fuzz/targets/oracle_general.rs",
     pcap = "../crates/trace/fuzz/targets/pcap.rs",
     pqueue = "../crates/pqueue/fuzz/targets/pqueue.rs",

@@ -17,6 +17,8 @@ pub mod http_rules;
 pub mod limit;
 #[path = "../crates/limit/fuzz/bpf.rs"]
 pub mod limit_bpf;
+#[path = "../crates/network/fuzz/tables.rs"]
+pub mod network_tables;
 #[path = "../crates/pqueue/fuzz/mod.rs"]
 pub mod pqueue;
 #[path = "../crates/proxy/fuzz/disk.rs"]

@@ -94,10 +94,15 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "duration", one_of(draw, &["10us", "1ms", "3ms"]));
             set(&mut given, "leaves", 1 + draw.below(3));
             set(&mut given, "spines", 1 + draw.below(2));
-            set(&mut given, "hosts", 2 + draw.below(3));
+            set(&mut given, "hosts_per_leaf", 2 + draw.below(3));
             set(&mut given, "access_rate", one_of(draw, &["100Mbps", "1Gbps", "10Gbps"]));
             set(&mut given, "core_rate", one_of(draw, &["1Gbps", "4Gbps"]));
             set(&mut given, "link_delay", one_of(draw, &["0ns", "20ns", "5us"]));
+            set(
+                &mut given,
+                "topology",
+                one_of(draw, &["leaf-spine", "leaf-spine", "fat-tree:2", "fat-tree:4"]),
+            );
             if draw.one_in(2) {
                 set(&mut given, "load", one_of(draw, &["0.5", "0.2,0.9", "1.5"]));
                 leave_out(&mut given, &["flow_starts"]);
@@ -110,7 +115,7 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "duration", one_of(draw, &["10us", "1ms", "3ms"]));
             set(&mut given, "ranks", one_of(draw, &["uniform", "convex:7", "exponential:1,poisson:50"]));
             set(&mut given, "rate", one_of(draw, &["100Mbps", "10Gbps"]));
-            set(&mut given, "flow_size", one_of(draw, &["1B", "2KB", "300KB"]));
+            set(&mut given, "flow_size", one_of(draw, &["1B", "2kB", "300kB"]));
             set(&mut given, "flow_starts", one_of(draw, &["1", "1K,2K"]));
             set(&mut given, "link_delay", one_of(draw, &["0ns", "20ns", "5us"]));
         }

@@ -35,7 +35,7 @@ const STUDIES: [(&str, &str); 21] = [
     ),
     ("offload.size", ""),
     ("sched.bandwidth", "--step 1ms"),
-    ("sched.fabric", "--duration 2ms --leaves 2 --hosts 4"),
+    ("sched.fabric", "--duration 2ms --leaves 2 --hosts-per-leaf 4"),
     ("sched.feedback", "--duration 5ms --push-down cost,one"),
     ("sched.inversions", "--packets 20000"),
     ("spray.compare", "--runs 1 --packets 5000 --cores 4 --flows 1,8,64 --cycles 0,1000,10000"),

@@ -39,7 +39,7 @@ impl Study for Fabric {
         trueplane sched fabric data-mining --load 0.5 --duration 20ms
         trueplane sched fabric --rank stfq --policies dctcp,afq,sp-pifo,pifo --duration 20ms
         trueplane sched fabric --topology fat-tree:4 --load 0.5 --duration 50ms
-        trueplane sched fabric --leaves 2 --spines 1 --hosts 4 --load 0.3,0.9 --policies tcp,sp-pifo --json";
+        trueplane sched fabric --leaves 2 --spines 1 --hosts-per-leaf 4 --load 0.3,0.9 --policies tcp,sp-pifo --json";
     const BELIEF: &'static str = "the completion time of a flow is that of a queueing formula for one link: shared equally under TCP, and given to the smallest flow under a priority scheduler";
 
     type Options = Options;

@@ -45,7 +45,7 @@ impl WorkloadName {
 }
 
 fn read(path: &str, network: &Named) -> Result<Workload, String> {
-    let failed = |error: std::io::Error| format!("{path}: {error}; {}", WorkloadName::expected());
+    let failed = |error: std::io::Error| format!("{path}: {error}; expected {}", WorkloadName::expected());
     let mut file = File::open(path).map_err(failed)?;
     let mut start = Vec::new();
     (&mut file).take(HEADER).read_to_end(&mut start).map_err(failed)?;
@@ -76,7 +76,7 @@ impl fmt::Display for WorkloadName {
 
 impl Value for WorkloadName {
     fn expected() -> String {
-        "expected web-search, data-mining or the path of a CSV file of flow sizes or flows".to_owned()
+        "web-search, data-mining or the path of a CSV file of flow sizes or flows".to_owned()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -130,18 +130,23 @@ impl TopologyName {
             return fat_tree(ports, access, core, delay).map(unnamed).map_err(|error| error.to_string());
         }
         let path = &self.0;
-        let file = File::open(path).map_err(|error| format!("{path}: {error}; {}", Self::expected()))?;
+        let file = File::open(path).map_err(|error| format!("{path}: {error}"))?;
         read_links(file).map_err(|error| format!("{path}: {error}"))
     }
 }
 
 impl Value for TopologyName {
     fn expected() -> String {
-        "expected leaf-spine, fat-tree:PORTS or the path of a CSV file with the columns from, to, rate and delay".to_owned()
+        "leaf-spine, fat-tree:PORTS or the path of a CSV file such as links.csv".to_owned()
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Err(unexpected(Self::expected(), text)) } else { Ok(Self(text.to_owned())) }
+        let is_known = match text.strip_prefix(FAT_TREE) {
+            Some(ports) => ports.parse::<u32>().is_ok(),
+            // Any other word is a mistake, and no file.
+            None => text == "leaf-spine" || text.contains(['.', '/']),
+        };
+        if is_known { Ok(Self(text.to_owned())) } else { Err(unexpected(Self::expected(), text)) }
     }
 
     fn show(&self) -> String {

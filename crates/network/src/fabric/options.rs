@@ -24,6 +24,8 @@ const MOST_HOPS: f64 = 5e10;
 /// Loads that are simulated unless the user gives others.
 const USUAL_LOADS: [u64; 3] = [200_000, 500_000, 800_000];
 
+/// Heading of help texts for flows and their senders.
+const FLOWS: &str = "Flows and senders";
 /// Heading of help texts for the network.
 const NETWORK: &str = "The network";
 /// Heading of help texts for ports.
@@ -40,22 +42,22 @@ parameters! {
         /// and bytes. Hosts have numbers from 0 on, or the names of --topology.
         pub workload: WorkloadName => { value: "WORKLOAD", positional: true, default: "web-search" },
         /// Rule for who sends to whom, unless a file has the flows.
-        pub pattern: Pattern => { value: "PATTERN", default: "random" },
+        pub pattern: Pattern => { value: "PATTERN", default: "random", heading: FLOWS },
         /// Only for --pattern incast: number of hosts that send to one host at once.
-        pub fan_in: Within<u32, 1, 16_384> => { value: "N", default: "16" },
+        pub fan_in: Within<u32, 1, 16_384> => { value: "N", default: "16", heading: FLOWS },
         /// Rank by which the ports of schedulers order packets.
         pub rank: RankName => { value: "RANK", default: "pfabric" },
         /// How senders recover from losses and set their windows and timers.
         ///
         /// The settings are those of the published simulations for both: segments of 1380 bytes, 3 of them in the first window (30 for pFabric), and
         /// no least time-out.
-        pub transport: TransportName => { value: "HOW", default: "standard" },
+        pub transport: TransportName => { value: "HOW", default: "standard", heading: FLOWS },
         /// Policies to compare.
         pub policies: Choices<SystemName> => { value: "LIST", default: "all" },
         /// Offered load, as a share of what all hosts together can send. A list varies it.
         pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.2,0.5,0.8", conflicts: "flow_starts" },
         /// Flows that start per second in the whole network. It replaces --load. A list varies it.
-        pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST" },
+        pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST", heading: FLOWS },
         /// Time during which flows start, unless a file has the flows. All flows run to their end.
         pub duration: Positive<Nanos> => { value: "TIME", default: "200ms" },
         /// Shape of the network: leaf-spine, fat-tree:PORTS, or the path of a CSV file.
@@ -68,7 +70,7 @@ parameters! {
         /// Only for leaf-spine: number of spine switches. Each is linked to all leaves.
         pub spines: Within<u32, 1, MOST_NODES> => { value: "N", default: "4", heading: NETWORK },
         /// Only for leaf-spine: number of hosts at each leaf switch.
-        pub hosts: Within<u32, 1, MOST_NODES> => { value: "N", default: "16", heading: NETWORK },
+        pub hosts_per_leaf: Within<u32, 1, MOST_NODES> => { value: "N", default: "16", heading: NETWORK },
         /// Rate of the links of hosts, unless a file says it.
         pub access_rate: Positive<BitsPerSec> => { value: "RATE", default: "1Gbps", heading: NETWORK },
         /// Rate of the links between switches, unless a file says it.
@@ -122,7 +124,7 @@ impl Options {
     /// The network.
     pub(super) fn network(&self) -> Result<Named, Error> {
         let shape = Shape {
-            leaf_spine: [*self.leaves, *self.spines, *self.hosts],
+            leaf_spine: [*self.leaves, *self.spines, *self.hosts_per_leaf],
             access: *self.access_rate,
             core: *self.core_rate,
             delay: self.link_delay,

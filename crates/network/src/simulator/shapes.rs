@@ -150,7 +150,7 @@ pub fn read_links(table: impl Read) -> Result<Named, BadTable> {
         Ok(topology) => Ok(Named { topology, hosts }),
         Err(BadTopology::NoRoute { from, to }) => {
             let [from, to] = [from, to].map(|host| &hosts[host as usize]);
-            Err(bad("a way from each host to each other", format!("none from {from} to {to}")))
+            Err(bad("a way from each host to each other", format!("none from {from:?} to {to:?}")))
         }
         Err(error) => Err(error.into()),
     }

@@ -7,7 +7,7 @@ use trueplane_units::Parameters as _;
 const SMALL: [(&str, &str); 6] = [
     ("leaves", "3"),
     ("spines", "2"),
-    ("hosts", "4"),
+    ("hosts_per_leaf", "4"),
     ("duration", "30ms"),
     ("load", "0.3,0.8"),
     ("policies", "tcp,dctcp,sp-pifo,pifo,afq,aifo,packs"),
@@ -108,7 +108,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     };
     let of_file = |text: &str| refusal(&[("workload", &file(text))]);
     assert!(
-        refusal(&[("workload", "/nowhere.csv")]).contains("expected web-search, data-mining or the path")
+        refusal(&[("workload", "/nowhere.csv")]).contains("; expected web-search, data-mining or the path")
     );
     let cases = [
         ("size,cdf\n1,1\n", "expected the columns bytes and cdf"),
@@ -130,12 +130,16 @@ fn what_cannot_be_is_refused_in_one_line() {
         assert!(message.contains(expected) && !message.contains('\n'), "{text:?}: {message}");
     }
     assert!(
-        refusal(&[("leaves", "1"), ("hosts", "1")])
+        refusal(&[("leaves", "1"), ("hosts_per_leaf", "1")])
             .contains("hosts: expected 2 to the number of nodes, got 1")
     );
-    assert!(refusal(&[("leaves", "256"), ("hosts", "256")]).contains("65536 hosts: expected at most 16384"));
     assert!(
-        refusal(&[("topology", "fat-tree:x")]).contains("expected leaf-spine, fat-tree:PORTS or the path")
+        refusal(&[("leaves", "256"), ("hosts_per_leaf", "256")])
+            .contains("65536 hosts: expected at most 16384")
+    );
+    assert!(
+        refusal(&[("topology", "fat-tree:x")])
+            .contains("expected leaf-spine, fat-tree:PORTS or the path of a CSV file")
     );
     assert!(refusal(&[("topology", "fat-tree:3")]).contains("an even number from 2 to 64"));
     let flows = file("start_ns,from,to,bytes\n0,1,2,5\n");

@@ -1,0 +1,53 @@
+//! What the fuzz target of tables does with an input: read it as flow sizes, as links and as flows, and run a few packets through what was read.
+//!
+//! `cargo test` does the same with the seeds (crates/network/tests/network/simulator/tables.rs).
+
+use trueplane_network::Nanos;
+use trueplane_network::simulator::{DropTail, FlowSpec, Network, Sizes, read_flows, read_links};
+use trueplane_network::transport::preset;
+
+/// Hosts of the flows, if there are no links.
+const HOSTS: u32 = 3;
+
+/// Time that is simulated: some packets, on whatever link.
+const END: Nanos = Nanos::from_millis(1);
+
+/// Reads `bytes` as each kind of table: of how many kinds it is. An error is one line, and what is read can be used.
+pub fn read_tables(bytes: &[u8]) -> usize {
+    let mut read = 0;
+    match Sizes::read(bytes) {
+        Ok(sizes) => {
+            read += 1;
+            let all: f64 = sizes.shares().map(|(_, share)| share).sum();
+            assert!((all - 1.0).abs() < 1e-6 && sizes.mean() >= 1.0);
+            assert!(sizes.at(0.0) <= sizes.at(0.999_999));
+        }
+        Err(error) => is_one_line(&error.to_string()),
+    }
+    match read_flows(bytes, &[], HOSTS) {
+        Ok(flows) => {
+            read += 1;
+            assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
+            assert!(flows.iter().all(|flow| flow.from != flow.to && flow.from.max(flow.to) < HOSTS));
+        }
+        Err(error) => is_one_line(&error.to_string()),
+    }
+    match read_links(bytes) {
+        Ok(named) => {
+            read += 1;
+            assert_eq!(named.hosts.len() as u32, named.topology.hosts());
+            let last = named.topology.hosts() - 1;
+            let flow = FlowSpec { start: Nanos(0), from: 0, to: last, bytes: 3_000 };
+            let network =
+                Network::new(&named.topology, |_| DropTail::new(10_000), preset::simplified_tcp(), 120, 1);
+            let outcome = network.expect("the settings make sense").run([flow].into_iter(), END);
+            outcome.expect("the books balance");
+        }
+        Err(error) => is_one_line(&error.to_string()),
+    }
+    read
+}
+
+fn is_one_line(text: &str) {
+    assert!(!text.contains(['\n', '\r']), "{text:?}");
+}
