@@ -116,7 +116,15 @@ impl Calendar {
         debug_assert!(bucket >= self.current);
         if bucket.wrapping_sub(self.current + 1) < BUCKETS as u64 - 1 {
             self.put(event);
-        } else if bucket == self.current {
+        } else {
+            self.add_elsewhere(event);
+        }
+    }
+
+    /// Adds an event of the bucket that is being read, or beyond the ring. These are few; apart from the others they cost those nothing.
+    #[cold]
+    fn add_elsewhere(&mut self, event: Event) {
+        if event.time.0 >> WIDTH_BITS == self.current {
             self.put_now(event);
         } else {
             self.added += 1;
@@ -128,15 +136,21 @@ impl Calendar {
     #[inline]
     fn place(&mut self, event: Event, next: u32) -> u32 {
         let slot = event.time.0 as u32 % WIDTH as u32;
-        let listed = Listed { what: event.what, stamp: event.stamp, slot, next };
-        let place = self.free;
-        if let Some(known) = self.slab.get_mut(place as usize) {
-            self.free = known.next;
-            *known = listed;
-            return place;
+        if self.free == END {
+            self.grow();
         }
-        self.slab.push(listed);
-        self.slab.len() as u32 - 1
+        let place = self.free;
+        let known = &mut self.slab[place as usize];
+        self.free = known.next;
+        *known = Listed { what: event.what, stamp: event.stamp, slot, next };
+        place
+    }
+
+    /// Adds a free place to the slab.
+    #[cold]
+    fn grow(&mut self) {
+        self.free = self.slab.len() as u32;
+        self.slab.push(Listed { what: 0, stamp: 0, slot: 0, next: END });
     }
 
     /// Puts an event into the ring.
