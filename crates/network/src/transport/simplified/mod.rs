@@ -21,6 +21,17 @@
 //! | DCTCP's estimate | begins at 0, and returns to 0 if a window ends without new bytes | begins at 1 (RFC 8257 §3.3) |
 //! | rank of a segment | bytes of the flow from its own sequence number on: later segments have smaller ranks | bytes of the flow that are not acknowledged |
 //!
+//! What some of them do to the mean completion time of flows below 100 kB (data mining, 4000 flows a second; the example `published` with one
+//! mechanism replaced):
+//!
+//! | mechanism | if it is replaced |
+//! |---|---|
+//! | the receiver ignores data before the end of the handshake | PIFO 27 % shorter, SP-PIFO 4 % shorter |
+//! | later segments have smaller ranks, so that they overtake the end of their handshake | PIFO 23 % shorter, SP-PIFO 2 % longer |
+//! | every echo of a mark cuts the window | DCTCP 28 % longer with a cut for each window of data |
+//! | the estimate begins at 0 | DCTCP 2 % longer if it begins at 1 |
+//! | duplicates count only after an acknowledgement of data | PIFO 1 % longer if they always count |
+//!
 //! [`settings`] has what can be set, [`sender`] and [`receiver`] are the two ends, and [`window`] is the congestion window with its reactions to
 //! marks.
 
