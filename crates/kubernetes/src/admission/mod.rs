@@ -13,6 +13,7 @@
 //! Nothing here knows Kubernetes, reads a clock or has a random number: the same calls give the same answers.
 
 mod choose;
+mod persist;
 mod quotas;
 mod record;
 mod saved;
@@ -269,9 +270,10 @@ impl Admission {
         self.quotas.take(tenant, needs);
     }
 
-    /// Tells `record` what happens from now on.
+    /// Tells `record` what is remembered, and what happens from now on. Call it before anybody holds or waits for anything.
     pub fn record(&mut self, record: Option<Record>) {
         self.record = record;
+        self.tell(self.now(), || Step::Began(self.save(self.now())));
     }
 
     /// Tells of a step, if somebody listens.

@@ -81,6 +81,7 @@ impl Admission {
         if !is_idle || is_remembered || self.scheduler.leave(user, self.at(now)).is_err() {
             return false;
         }
+        self.tell(now, || Step::TenantGone(name.to_owned()));
         self.quotas.set_tenant(name, CohortSettings::default());
         self.tenants.remove(name);
         self.names.remove(&user);

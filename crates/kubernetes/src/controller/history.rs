@@ -31,6 +31,7 @@ impl Controller {
         if !was_saved {
             admission.rebase(since);
         }
+        admission.record(self.policy.record.clone());
         self.admission = Some(admission);
         self.set_tenants(since);
         let mut everything: Vec<String> = self.items.keys().cloned().collect();

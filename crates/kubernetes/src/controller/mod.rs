@@ -132,14 +132,13 @@ impl Controller {
     ///
     /// What was saved is damaged, or of other resources; it does not lead then.
     pub fn lead(&mut self, saved: Option<&Saved>, now: Nanos) -> Result<(), SavedError> {
-        let Policy { resources, memory, backfill, record } = &self.policy;
+        let Policy { resources, memory, backfill, .. } = &self.policy;
         let count = resources.names().len();
         let admission = match saved {
             Some(saved) => Admission::restore(saved, count, *memory, *backfill)?,
             None => Admission::new(count, *memory, *backfill),
         };
         let mut admission = admission.with_flavors_of(resources.of_flavor());
-        admission.record(record.clone());
         if admission.now() > now {
             admission.rebase(now);
             self.counters.clock_jumps += 1;

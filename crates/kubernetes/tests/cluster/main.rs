@@ -11,9 +11,13 @@ mod load;
 mod order;
 mod process;
 mod recording;
-mod replay;
 mod report;
 mod seen;
+
+#[path = "../replay/lines.rs"]
+mod lines;
+#[path = "../replay/replay.rs"]
+mod replay;
 
 use std::env;
 

@@ -41,7 +41,7 @@ pub(crate) struct Controller {
 }
 
 /// The half-life of what is remembered, in seconds.
-pub(crate) fn half_life() -> u64 {
+fn half_life() -> u64 {
     number("HALF_LIFE", 60) as u64
 }
 
