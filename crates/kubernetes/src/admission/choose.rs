@@ -157,9 +157,10 @@ impl Admission {
         let mut changed = std::mem::take(&mut self.changed);
         for name in &changed {
             self.put_aside(name);
-            let claim = self.claim(name);
-            self.quotas.set_claim(name, claim);
+            let wait = self.wait_of(name);
+            self.quotas.set_wait(name, wait);
         }
+        self.quotas.refresh(&changed);
         changed.extend(self.quotas.families(&changed));
         changed.iter().for_each(|name| self.choose(name, now));
     }
@@ -177,11 +178,11 @@ impl Admission {
         }
     }
 
-    /// What a tenant waits for that is its own, if it does.
-    fn claim(&self, name: &str) -> Option<Vec<u64>> {
+    /// What a tenant waits for, unless its own settings keep it from that.
+    fn wait_of(&self, name: &str) -> Option<Vec<u64>> {
         let tenant = self.tenants.get(name)?;
         let needs = &self.workloads[tenant.waiting.values().next()?].workload.needs;
-        (!self.keeps(tenant, needs) && self.quotas.is_own(name, needs)).then(|| needs.clone())
+        (!self.keeps(tenant, needs)).then(|| needs.clone())
     }
 
     /// Whether a tenant cannot have `needs` by what is set for itself.

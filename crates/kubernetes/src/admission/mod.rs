@@ -6,7 +6,7 @@
 //! 2. A workload that needs more than the cluster has, or more than its tenant's limit, is put aside until that changes.
 //! 3. A tenant whose candidate would take it over its limit waits, and the other tenants do not wait for it.
 //! 4. The same holds for a candidate that the [quotas](Quota) of its tenant and of the cohorts above it do not allow. While a tenant waits for its own
-//!    quota, the other tenants of its tree leave it that much.
+//!    quota, or for that of a cohort above it, the tenants that would borrow it leave it that much.
 //! 5. If the candidate of a tenant has waited for the longest wait of the tenant, and the tenant got nothing meanwhile, it is before all others.
 //! 6. The capacity may fall below what tenants hold, as when nodes disappear. Then nothing more of that resource is given out.
 //!

@@ -350,3 +350,29 @@ fn quotas_bound_who_can_be_chosen() {
     admission.set_tenant("a", of(2, Some(0)), at(16)).unwrap();
     assert_eq!(all(&mut admission, 16), [4]);
 }
+
+/// What a cohort has is kept from those outside it while one of its tenants waits for it.
+#[test]
+fn the_quota_of_a_cohort_is_kept_for_its_tenants() {
+    let mut admission = admission();
+    let below = |parent: &str, nominal: Option<u64>| CohortSettings {
+        parent: Some(parent.to_owned()),
+        quotas: vec![nominal.map(|nominal| Quota { nominal, ..Quota::default() }), None],
+        is_unusable: false,
+    };
+    for (name, cohort) in [("a", "team"), ("b", "all")] {
+        let quotas = below(cohort, None);
+        admission.set_tenant(name, TenantSettings { quotas, ..TenantSettings::usual(2) }, at(0)).unwrap();
+    }
+    admission.set_others([("team".to_owned(), below("all", Some(6)))].into(), [].into());
+    admission.submit(0, workload("b", [4, 0], 0, "b0"));
+    admission.submit(1, workload("b", [2, 0], 1, "b1"));
+    admission.submit(2, workload("b", [2, 0], 2, "b2"));
+    assert_eq!(all(&mut admission, 2), [0, 1], "nobody else wants what the team has");
+    admission.submit(3, workload("a", [4, 0], 3, "a0"));
+    admission.remove(1, at(3));
+    assert_eq!(all(&mut admission, 3), Vec::<u64>::new(), "it would be the turn of b, which came first");
+    assert_eq!(admission.why(2, &[]), Some(Why::Claimed { resource: 0, tenant: "a".to_owned() }));
+    admission.remove(0, at(4));
+    assert_eq!(all(&mut admission, 4), [3, 2]);
+}

@@ -45,11 +45,11 @@ pub enum Why {
         /// Amount that it needs, in units.
         needed: u64,
     },
-    /// It would borrow the quota of another tenant, which waits for it.
+    /// It would borrow what another tenant waits for, to which or to whose cohort that belongs.
     Claimed {
         /// The resource.
         resource: usize,
-        /// The tenant whose quota it is.
+        /// The other tenant.
         tenant: String,
     },
     /// It needs more than its tenant could have by its quota and all that it may borrow.

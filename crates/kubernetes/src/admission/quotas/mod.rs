@@ -11,11 +11,13 @@
 //! Example: a cohort has the tenants `a` with 10 cores, of which it lends at most 4, and `b` with 6. The subtree quota of `a` is 10, and 6 of them
 //! are guaranteed. That of the cohort is 4 + 6 = 10. So `b` alone may hold 10, and `a` alone 6 + 10 = 16. If `b` holds 10, 6 are left for `a`.
 
+mod claims;
 mod quota;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use claims::Claims;
 pub use quota::Quota;
 use tree::{NodeId, Tree};
 
@@ -54,9 +56,8 @@ pub(super) struct Quotas {
     is_old: bool,
     /// The amounts that are used.
     tree: Tree,
-    /// The same with the amounts that tenants wait for and that are their own.
-    claimed: Tree,
-    claims: BTreeMap<String, Vec<u64>>,
+    /// What tenants wait for that is their own or their cohort's.
+    claims: Claims,
     leaves: BTreeMap<String, NodeId>,
     /// Tenants by the root of their tree. Those of one tree may take quota from each other.
     families: BTreeMap<NodeId, Vec<String>>,
@@ -102,7 +103,6 @@ impl Quotas {
         self.tree = Tree::new(self.resources);
         self.leaves.clear();
         self.families.clear();
-        self.claims.clear();
         let mut cohorts: BTreeMap<String, NodeId> = BTreeMap::new();
         let absent = self
             .absent
@@ -129,7 +129,7 @@ impl Quotas {
             self.families.entry(self.tree.root(leaf)).or_default().push(name.clone());
             self.tree.take(leaf, held(name));
         }
-        self.claimed = self.tree.clone();
+        self.claims = Claims::new(&self.tree);
         true
     }
 
@@ -192,16 +192,18 @@ impl Quotas {
 
     /// The tenants that may take quota from some of these, or these from them, and that have quotas.
     pub(super) fn families(&self, tenants: &BTreeSet<String>) -> Vec<String> {
-        let roots = tenants.iter().filter_map(|name| Some(self.tree.root(*self.leaves.get(name)?)));
-        let roots: BTreeSet<NodeId> = roots.collect();
-        roots.iter().flat_map(|root| self.families[root].iter().cloned()).collect()
+        self.roots(tenants).iter().flat_map(|root| self.families[root].iter().cloned()).collect()
+    }
+
+    /// The roots of the trees of these tenants.
+    fn roots(&self, tenants: &BTreeSet<String>) -> BTreeSet<NodeId> {
+        tenants.iter().filter_map(|name| Some(self.tree.root(*self.leaves.get(name)?))).collect()
     }
 
     /// The tenant holds so much more from here on. O(d·m).
     pub(super) fn take(&mut self, tenant: &str, amounts: &[u64]) {
         if let Some(&leaf) = self.leaves.get(tenant) {
             self.tree.take(leaf, amounts);
-            self.claimed.take(leaf, amounts);
         }
     }
 
@@ -209,37 +211,41 @@ impl Quotas {
     pub(super) fn give(&mut self, tenant: &str, amounts: &[u64]) {
         if let Some(&leaf) = self.leaves.get(tenant) {
             self.tree.give(leaf, amounts);
-            self.claimed.give(leaf, amounts);
         }
     }
 
-    /// The tenant waits for these amounts, which are its own; or for nothing that is. O(d·m).
-    pub(super) fn set_claim(&mut self, tenant: &str, claim: Option<Vec<u64>>) {
-        let Some(&leaf) = self.leaves.get(tenant) else { return };
-        if self.claims.get(tenant) == claim.as_ref() {
-            return;
-        }
-        if let Some(before) = self.claims.remove(tenant) {
-            self.claimed.give(leaf, &before);
-        }
-        if let Some(claim) = claim {
-            self.claimed.take(leaf, &claim);
-            self.claims.insert(tenant.to_owned(), claim);
+    /// The tenant waits for these amounts, and can have them as far as its own settings say; or it waits for nothing. It counts from the next
+    /// [`refresh`](Self::refresh) on.
+    pub(super) fn set_wait(&mut self, tenant: &str, needs: Option<Vec<u64>>) {
+        let needs = needs.filter(|_| self.lost_cohort(tenant).is_none());
+        if let Some(&leaf) = self.leaves.get(tenant) {
+            self.claims.set(leaf, needs);
         }
     }
 
-    /// The resource that the tenant would borrow with `needs` and that another one waits for, whose own it is, and the name of that one. O(d·m), and
-    /// O(n·m) for n tenants if there is such a resource.
+    /// Finds out what is claimed in the trees of these tenants. O(n·d·m) for n nodes of these trees.
+    pub(super) fn refresh(&mut self, tenants: &BTreeSet<String>) {
+        for root in self.roots(tenants) {
+            let leaves: Vec<NodeId> = self.families[&root].iter().map(|name| self.leaves[name]).collect();
+            self.claims.refresh(&self.tree, root, &leaves);
+        }
+    }
+
+    /// The resource that the tenant would borrow with `needs` and that another one waits for, to which or to whose cohort it belongs, and the name of that
+    /// one. O(d·m), and O(n·d) for n tenants if there is such a resource.
     pub(super) fn claimed(&self, tenant: &str, needs: &[u64]) -> Option<(usize, &str)> {
         let &leaf = self.leaves.get(tenant)?;
-        let is_claimed = |resource: &usize| {
-            self.borrows(tenant, needs, *resource)
-                && needs[*resource] > self.claimed.available(leaf, *resource).0
+        let short = |resource: usize| {
+            let node = self.claims.short(&self.tree, leaf, resource, needs[resource])?;
+            Some((resource, node))
         };
-        let resource = (0..self.resources).find(is_claimed)?;
+        let (resource, node) = (0..self.resources).find_map(short)?;
+        let is_kept_for = |name: &&String| {
+            let other = self.leaves[*name];
+            other != leaf && self.claims.is_below(&self.tree, other, resource, node)
+        };
         let family = &self.families[&self.tree.root(leaf)];
-        let waits = |name: &&String| self.claims.get(*name).is_some_and(|claim| claim[resource] > 0);
-        Some((resource, family.iter().find(waits).map_or("", String::as_str)))
+        Some((resource, family.iter().find(is_kept_for).map_or("", String::as_str)))
     }
 
     /// Why the tenant cannot have `needs` now, if the quotas are why. O(d·m) for d cohorts above it and m resources.
@@ -251,17 +257,6 @@ impl Quotas {
             .map(|resource| (resource, self.tree.available(leaf, resource)))
             .find(|(resource, (left, _))| needs[*resource] > *left)?;
         Some(OverQuota { resource, left, cohort: self.name_of(tenant, leaf, node) })
-    }
-
-    /// Whether the tenant would borrow some of the resource with `needs`.
-    pub(super) fn borrows(&self, tenant: &str, needs: &[u64], resource: usize) -> bool {
-        let Some(&leaf) = self.leaves.get(tenant) else { return false };
-        needs[resource] > 0 && needs[resource] > self.tree.own(leaf, resource)
-    }
-
-    /// Whether the tenant could have `needs` without borrowing. O(d·m).
-    pub(super) fn is_own(&self, tenant: &str, needs: &[u64]) -> bool {
-        (0..self.resources).all(|resource| !self.borrows(tenant, needs, resource))
     }
 
     /// Why the tenant could not have `needs` even if nobody used anything, if the quotas are why. O(d·m).

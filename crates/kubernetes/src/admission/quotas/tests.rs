@@ -1,3 +1,5 @@
+mod claims;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -118,11 +120,15 @@ fn claims_are_amounts() {
         ],
     );
     quotas.take("b", &[10]);
-    quotas.set_claim("a", Some(vec![45]));
+    let wait = |quotas: &mut Quotas, needs: Option<u64>| {
+        quotas.set_wait("a", needs.map(|needs| vec![needs]));
+        quotas.refresh(&["a".to_owned()].into());
+    };
+    wait(&mut quotas, Some(45));
     assert_eq!(quotas.claimed("b", &[5]), None, "5 are left of the 50 of a");
     assert_eq!(quotas.claimed("b", &[6]), Some((0, "a")));
     assert_eq!(quotas.claimed("a", &[50]), None, "its own is nobody else's");
-    quotas.set_claim("a", None);
+    wait(&mut quotas, None);
     assert_eq!(quotas.claimed("b", &[50]), None);
     let broken = CohortSettings { is_unusable: true, ..settings(Some("top"), None) };
     let absent = [("d".to_owned(), settings(Some("all"), quota(7, None, None)))];

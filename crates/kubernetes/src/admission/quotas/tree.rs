@@ -1,5 +1,7 @@
 //! Trees of quotas, and what is used of them.
 
+use std::collections::BTreeMap;
+
 use super::quota::Quota;
 
 /// The number of a node.
@@ -48,6 +50,8 @@ pub(super) struct Tree {
     parents: Vec<Option<NodeId>>,
     /// Of each node, an account for each resource.
     accounts: Vec<Account>,
+    /// All nodes of each tree, by its root.
+    trees: BTreeMap<NodeId, Vec<NodeId>>,
 }
 
 impl Tree {
@@ -67,15 +71,37 @@ impl Tree {
         node
     }
 
-    fn account(&self, NodeId(node): NodeId, resource: usize) -> &Account {
-        &self.accounts[node * self.resources + resource]
+    /// Number of nodes.
+    pub(super) fn nodes(&self) -> usize {
+        self.parents.len()
     }
 
-    fn account_mut(&mut self, NodeId(node): NodeId, resource: usize) -> &mut Account {
-        &mut self.accounts[node * self.resources + resource]
+    /// Number of resources.
+    pub(super) fn resources(&self) -> usize {
+        self.resources
     }
 
-    fn parent(&self, NodeId(node): NodeId) -> Option<NodeId> {
+    /// All nodes of the tree with this root, each after its parent.
+    pub(super) fn nodes_of(&self, root: NodeId) -> &[NodeId] {
+        self.trees.get(&root).map_or(&[], Vec::as_slice)
+    }
+
+    /// The place of a node and a resource in a list that has one for each.
+    pub(super) fn place(&self, NodeId(node): NodeId, resource: usize) -> usize {
+        node * self.resources + resource
+    }
+
+    fn account(&self, node: NodeId, resource: usize) -> &Account {
+        &self.accounts[self.place(node, resource)]
+    }
+
+    fn account_mut(&mut self, node: NodeId, resource: usize) -> &mut Account {
+        let place = self.place(node, resource);
+        &mut self.accounts[place]
+    }
+
+    /// The node above.
+    pub(super) fn parent(&self, NodeId(node): NodeId) -> Option<NodeId> {
         self.parents[node]
     }
 
@@ -93,6 +119,18 @@ impl Tree {
                 }
             }
         }
+        for node in (0..self.parents.len()).map(NodeId) {
+            self.trees.entry(self.root(node)).or_default().push(node);
+        }
+    }
+
+    /// Whether `above` is `node`, or is above it.
+    pub(super) fn is_at_or_above(&self, above: NodeId, mut node: NodeId) -> bool {
+        while node != above {
+            let Some(parent) = self.parent(node) else { return false };
+            node = parent;
+        }
+        true
     }
 
     /// The node at the top of the tree.
@@ -145,13 +183,50 @@ impl Tree {
         self.left(leaf, resource, |account| account.usage)
     }
 
-    /// The amount that the leaf can have more than it has before it borrows; without limit where no quota is set in its tree.
-    pub(super) fn own(&self, leaf: NodeId, resource: usize) -> u64 {
-        let account = self.account(leaf, resource);
-        if !self.account(self.root(leaf), resource).is_limited {
-            return u64::MAX;
+    /// Whether any quota is set in the tree of the node.
+    pub(super) fn is_limited(&self, node: NodeId, resource: usize) -> bool {
+        self.account(self.root(node), resource).is_limited
+    }
+
+    /// Whether the node would borrow nothing if it used so much more.
+    pub(super) fn is_within(&self, node: NodeId, resource: usize, more: u64) -> bool {
+        let account = self.account(node, resource);
+        account.usage.saturating_add(more) <= account.subtree
+    }
+
+    /// What is left of the quota of the node if it used so much more.
+    pub(super) fn left_of_quota(&self, node: NodeId, resource: usize, more: u64) -> u64 {
+        let account = self.account(node, resource);
+        account.subtree.saturating_sub(account.usage.saturating_add(more))
+    }
+
+    /// Whether the node may use so much more, as far as that is its own matter: a root has its quota, and others may borrow up to a limit.
+    pub(super) fn may_use(&self, node: NodeId, resource: usize, more: u64) -> bool {
+        if self.parent(node).is_none() {
+            return self.is_within(node, resource, more);
         }
-        account.subtree.saturating_sub(account.usage)
+        let account = self.account(node, resource);
+        let used = account.used_of_parent(account.usage.saturating_add(more));
+        account.quota.borrowing_limit.is_none_or(|limit| used <= account.lent().saturating_add(limit))
+    }
+
+    /// What the node would use of its parent for so much more, after it used `before` more.
+    pub(super) fn passed(&self, node: NodeId, resource: usize, before: u64, more: u64) -> u64 {
+        let account = self.account(node, resource);
+        let before = account.usage.saturating_add(before);
+        account.used_of_parent(before.saturating_add(more)) - account.used_of_parent(before)
+    }
+
+    /// What `above` would use if the leaf below it, or the leaf itself, used so much more.
+    pub(super) fn arriving(&self, leaf: NodeId, resource: usize, more: u64, above: NodeId) -> u64 {
+        let (mut node, mut more) = (leaf, more);
+        while node != above
+            && let Some(parent) = self.parent(node)
+        {
+            more = self.passed(node, resource, 0, more);
+            node = parent;
+        }
+        more
     }
 
     /// The amount that the leaf could have if nobody used anything, and the node that allows no more.
