@@ -1,5 +1,6 @@
 //! The layout of the repository as rules: who may import whom, and that what documents point to is there.
 
+mod chart;
 mod circles;
 mod crates;
 mod fuzz;
