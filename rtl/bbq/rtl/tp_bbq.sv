@@ -41,7 +41,7 @@ module tp_bbq
   parameter int unsigned Elements = 1023,
   /// Bits of the data of an element: from 1 to 64.
   parameter int unsigned DataBits = 16,
-  /// Logical queues: a power of two from 1 to W^D.
+  /// Logical queues: a power of two from 1 to W^D, and at most 4096, as each has a count in registers and on a port.
   parameter int unsigned Partitions = 1,
   /// 2: links are read through the memory's output register. 1: not; slower, and half the memory for buckets.
   parameter int unsigned Lanes = 2,
@@ -84,6 +84,27 @@ module tp_bbq
   /// Elements of each partition. A request counts 2 cycles after it, 3 with several partitions: before its response.
   output logic [Partitions-1:0][CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (Width < 2 || Width > 64 || 32'd1 << $clog2(Width) != Width) begin : g_refuse_width
+    $error("tp_bbq: Width is a power of two from 2 to 64");
+  end
+  if (Levels < 1 || Levels * unsigned'($clog2(Width)) > 24) begin : g_refuse_levels
+    $error("tp_bbq: Levels is at least 1, and Width^Levels at most 2^24");
+  end
+  if (Elements < 1 || Elements > 32'd1 << 24) begin : g_refuse_elements
+    $error("tp_bbq: Elements is from 1 to 2^24");
+  end
+  if (DataBits < 1 || DataBits > 64) begin : g_refuse_data
+    $error("tp_bbq: DataBits is from 1 to 64");
+  end
+  if (Partitions < 1 || 32'd1 << $clog2(Partitions) != Partitions || Partitions > 32'd1 << BucketBits ||
+      Partitions > 4096) begin : g_refuse_partitions
+    $error("tp_bbq: Partitions is a power of two from 1 to Width^Levels, and at most 4096");
+  end
+  if (Lanes < 1 || Lanes > 2) begin : g_refuse_lanes
+    $error("tp_bbq: Lanes is 1 or 2");
+  end
+
   localparam int unsigned DigitBits   = unsigned'($clog2(Width));
   localparam int unsigned KnownBits   = unsigned'($clog2(Partitions));
   localparam int unsigned First       = first_level(Width, Partitions);

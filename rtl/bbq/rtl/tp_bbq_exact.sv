@@ -69,6 +69,26 @@ module tp_bbq_exact
   /// How many elements there are.
   output logic [   CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (Width < 2 || Width > 64 || 32'd1 << $clog2(Width) != Width) begin : g_refuse_width
+    $error("tp_bbq_exact: Width is a power of two from 2 to 64");
+  end
+  if (Levels < 1 || Levels * unsigned'($clog2(Width)) > 24) begin : g_refuse_levels
+    $error("tp_bbq_exact: Levels is at least 1, and Width^Levels at most 2^24");
+  end
+  if (Elements < 1 || Elements > 32'd1 << 24) begin : g_refuse_elements
+    $error("tp_bbq_exact: Elements is from 1 to 2^24");
+  end
+  if (DataBits < 1 || DataBits > 64) begin : g_refuse_data
+    $error("tp_bbq_exact: DataBits is from 1 to 64");
+  end
+  if (Lanes < 1 || Lanes > 2) begin : g_refuse_lanes
+    $error("tp_bbq_exact: Lanes is 1 or 2");
+  end
+  if (FrontElements < 2) begin : g_refuse_front
+    $error("tp_bbq_exact: FrontElements is at least 2");
+  end
+
   localparam int unsigned FrontBits = unsigned'($clog2(FrontElements + 1));
 
   logic                    second_q;
@@ -186,9 +206,9 @@ module tp_bbq_exact
       for (int unsigned i = 0; i < 2 ** PriorityBits; i++) begin
         waiting_q[i] <= waiting_q[i] + CountBits'(push && push_priority_i == PriorityBits'(i))
                                      - CountBits'(pop && pop_priority_o == PriorityBits'(i));
+        if (!rst_ni) waiting_q[i] <= '0;
       end
-      if (!rst_ni) waiting_q <= '0;
-      else begin
+      if (rst_ni) begin
         assert (!pop_valid_o || !smaller);
         assert (second_q || pop_valid_o == (count_q != '0));
       end

@@ -39,6 +39,17 @@ module tp_bbq_fetch
   /// Stage P: the word as the operations ahead leave it. That of the one in E, and what is read, may come late.
   output logic [Bits-1:0]              word_o
 );
+  // Refused when it is elaborated.
+  if (Words < 2) begin : g_refuse_words
+    $error("tp_bbq_fetch: Words is at least 2");
+  end
+  if (MemoryBits < 1 || MemoryBits > Bits) begin : g_refuse_bits
+    $error("tp_bbq_fetch: MemoryBits is from 1 to Bits");
+  end
+  if (Style == Registers) begin : g_refuse_style
+    $error("tp_bbq_fetch: Style is Lut or Block");
+  end
+
   // Operations of the stages P, E, and those after it, as far as they are compared with or written.
   localparam int unsigned Chain = WriteDelay + ((Style == Block) ? 3 : 2);
 

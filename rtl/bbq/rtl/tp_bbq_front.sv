@@ -37,6 +37,17 @@ module tp_bbq_front
   /// The partitions' elements after the requests before this one.
   output logic [Partitions-1:0][CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (Elements < 1) begin : g_refuse_elements
+    $error("tp_bbq_front: Elements is at least 1");
+  end
+  if (Partitions < 1 || 32'd1 << $clog2(Partitions) != Partitions) begin : g_refuse_partitions
+    $error("tp_bbq_front: Partitions is a power of two");
+  end
+  if (PayloadBits < 1) begin : g_refuse_payload
+    $error("tp_bbq_front: PayloadBits is at least 1");
+  end
+
   logic                     i_valid_q;
   logic [1:0]               i_op_q;
   logic [PartitionBits-1:0] i_partition_q;
@@ -120,9 +131,11 @@ module tp_bbq_front
     always_ff @(posedge clk_i) begin
       for (int unsigned i = 0; i < Partitions; i++) begin
         if (d_ok && d_is_q[i]) {some_q[i], count_q[i]} <= {d_next_some, d_moved};
+        // One by one: Verilator refuses a word of zeros of more than 8192 bits.
+        if (!rst_ni) {some_q[i], count_q[i]} <= '0;
       end
       if (d_ok) total_q <= total_q + (d_enqueue ? CountBits'(1) : '1);
-      if (!rst_ni) {some_q, count_q, total_q} <= '0;
+      if (!rst_ni) total_q <= '0;
     end
 
     assign d_some = d_some_q;

@@ -17,7 +17,7 @@
 module tp_bbq_hier
   import tp_bbq_pkg::*;
 #(
-  /// Tenants: a power of two from 2 to the lower queue's W^D.
+  /// Tenants: a power of two from 2 to the lower queue's W^D, and at most 4096.
   parameter int unsigned Tenants = 8,
   /// As of `tp_bbq`, for the upper queue.
   parameter int unsigned UpperWidth = 8,
@@ -80,6 +80,33 @@ module tp_bbq_hier
   /// Elements of each tenant, in the lower queue.
   output logic [Tenants-1:0][CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (UpperWidth < 2 || UpperWidth > 64 || 32'd1 << $clog2(UpperWidth) != UpperWidth) begin : g_refuse_upper_width
+    $error("tp_bbq_hier: UpperWidth is a power of two from 2 to 64");
+  end
+  if (UpperLevels < 1 || UpperLevels * unsigned'($clog2(UpperWidth)) > 24) begin : g_refuse_upper_levels
+    $error("tp_bbq_hier: UpperLevels is at least 1, and UpperWidth^UpperLevels at most 2^24");
+  end
+  if (Width < 2 || Width > 64 || 32'd1 << $clog2(Width) != Width) begin : g_refuse_width
+    $error("tp_bbq_hier: Width is a power of two from 2 to 64");
+  end
+  if (Levels < 1 || Levels * unsigned'($clog2(Width)) > 24) begin : g_refuse_levels
+    $error("tp_bbq_hier: Levels is at least 1, and Width^Levels at most 2^24");
+  end
+  if (Elements < 1 || Elements > 32'd1 << 24) begin : g_refuse_elements
+    $error("tp_bbq_hier: Elements is from 1 to 2^24");
+  end
+  if (DataBits < 1 || DataBits > 64) begin : g_refuse_data
+    $error("tp_bbq_hier: DataBits is from 1 to 64");
+  end
+  if (Lanes < 1 || Lanes > 2) begin : g_refuse_lanes
+    $error("tp_bbq_hier: Lanes is 1 or 2");
+  end
+  if (Tenants < 2 || 32'd1 << $clog2(Tenants) != Tenants || $clog2(Tenants) > Levels * $clog2(Width) ||
+      Tenants > 4096) begin : g_refuse_tenants
+    $error("tp_bbq_hier: Tenants is a power of two from 2 to Width^Levels, and at most 4096");
+  end
+
   localparam int unsigned UpperCycles = latency(UpperWidth, UpperLevels, 1, LutWords);
   localparam int unsigned LowerCycles = Latency - UpperCycles;
 

@@ -52,6 +52,20 @@ module tp_bbq_level
   /// The bucket, now with this level's digit.
   output logic [BucketBits-1:0] bucket_o
 );
+  // Refused when it is elaborated.
+  if (Width < 2 || Width > 64 || 32'd1 << $clog2(Width) != Width) begin : g_refuse_width
+    $error("tp_bbq_level: Width is a power of two from 2 to 64");
+  end
+  if (CountBits < 1) begin : g_refuse_count
+    $error("tp_bbq_level: CountBits is at least 1");
+  end
+  if (DigitLow + unsigned'($clog2(Width)) > BucketBits) begin : g_refuse_digit
+    $error("tp_bbq_level: BucketBits has room for the digit at DigitLow");
+  end
+  if (KnownBits > unsigned'($clog2(Width))) begin : g_refuse_known
+    $error("tp_bbq_level: KnownBits are at most those of a digit");
+  end
+
   localparam int unsigned DigitBits = unsigned'($clog2(Width));
   localparam int unsigned NodeLow   = DigitLow + DigitBits;
 

@@ -48,6 +48,20 @@ module tp_bbq_lists
   output logic [BucketBits-1:0] bucket_o,
   output logic [DataBits-1:0]   data_o
 );
+  // Refused when it is elaborated.
+  if (Elements < 1 || Elements > 32'd1 << 24) begin : g_refuse_elements
+    $error("tp_bbq_lists: Elements is from 1 to 2^24");
+  end
+  if (DataBits < 1 || BucketBits < 1) begin : g_refuse_bits
+    $error("tp_bbq_lists: DataBits and BucketBits are at least 1");
+  end
+  if (Lanes < 1 || Lanes > 2) begin : g_refuse_lanes
+    $error("tp_bbq_lists: Lanes is 1 or 2");
+  end
+  if (Style == Registers) begin : g_refuse_style
+    $error("tp_bbq_lists: Style is Lut or Block");
+  end
+
   localparam int unsigned PointerBits = bits_for(Elements);
   localparam int unsigned CountBits   = unsigned'($clog2(Elements + 1));
   localparam int unsigned RecordBits  = 2 * Lanes * PointerBits;

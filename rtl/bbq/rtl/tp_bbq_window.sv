@@ -71,6 +71,26 @@ module tp_bbq_window
   /// How many elements there are, after the requests of more than 2 cycles ago.
   output logic [   CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (Width < 2 || Width > 64 || 32'd1 << $clog2(Width) != Width) begin : g_refuse_width
+    $error("tp_bbq_window: Width is a power of two from 2 to 64");
+  end
+  if (Levels < 1 || Levels * unsigned'($clog2(Width)) > 24) begin : g_refuse_levels
+    $error("tp_bbq_window: Levels is at least 1, and Width^Levels at most 2^24");
+  end
+  if (Elements < 1 || Elements > 32'd1 << 24) begin : g_refuse_elements
+    $error("tp_bbq_window: Elements is from 1 to 2^24");
+  end
+  if (DataBits < 1 || DataBits > 64) begin : g_refuse_data
+    $error("tp_bbq_window: DataBits is from 1 to 64");
+  end
+  if (Lanes < 1 || Lanes > 2) begin : g_refuse_lanes
+    $error("tp_bbq_window: Lanes is 1 or 2");
+  end
+  if (PriorityBits < Levels * unsigned'($clog2(Width)) + 1) begin : g_refuse_priority
+    $error("tp_bbq_window: PriorityBits are more than those of a half, by at least 2");
+  end
+
   localparam int unsigned PlaceBits  = Levels * unsigned'($clog2(Width)) - 1;
   // A half of a single priority has no place in it, but a port of a bit.
   localparam int unsigned PortBits   = PlaceBits > 0 ? PlaceBits : 1;
@@ -111,9 +131,10 @@ module tp_bbq_window
   logic                      enqueue;
   logic                      some_first;
   logic                      some_second;
-  // Where the request's half is, before the window moves and after.
-  logic [NumberBits-1:0]     second_number;
-  logic [NumberBits-1:0]     beyond_number;
+  // Where the request's half is, before the window moves and after. With a bit more than a number has: behind the last half of the
+  // range there is none, and its number must not be that of the first one.
+  logic [  NumberBits:0]     second_number;
+  logic [  NumberBits:0]     beyond_number;
   logic                      is_first;
   logic                      is_second;
   logic                      is_behind;
@@ -130,11 +151,11 @@ module tp_bbq_window
   assign enqueue       = i_op_q == Enqueue;
   assign some_first    = some_q[first_q[0]];
   assign some_second   = some_q[!first_q[0]];
-  assign second_number = first_q + NumberBits'(1);
-  assign beyond_number = first_q + NumberBits'(2);
+  assign second_number = {1'b0, first_q} + 1'b1;
+  assign beyond_number = {1'b0, first_q} + (NumberBits + 1)'(2);
   assign is_first      = i_number_q == first_q;
-  assign is_second     = i_number_q == second_number;
-  assign is_next       = i_number_q == beyond_number;
+  assign is_second     = {1'b0, i_number_q} == second_number;
+  assign is_next       = {1'b0, i_number_q} == beyond_number;
   assign is_behind     = i_number_q < first_q;
 
   // The window's first half after the operation, if that can be done; and the half of the request in it: 0 or 1.
@@ -153,18 +174,18 @@ module tp_bbq_window
         // It waits with the window's first priority.
         into_first = 1'b1;
       end else if (!some_first && is_next) begin
-        first = second_number;
+        first = second_number[NumberBits-1:0];
         half  = 1'b1;
       end else begin
         // Beyond, even when the window has moved on as far as it can.
-        first   = some_first ? first_q : second_number;
+        first   = some_first ? first_q : second_number[NumberBits-1:0];
         half    = 1'b1;
         outside = !BeyondLast;
         clamp   = BeyondLast;
       end
     end else if (i_op_q == DequeueMin) begin
       // The window moves when its second half is served.
-      if (!some_first) first = second_number;
+      if (!some_first) first = second_number[NumberBits-1:0];
     end else begin
       half = some_second;
     end

@@ -10,6 +10,11 @@ module tp_find_first #(
   input  logic             from_top_i,
   output logic [Width-1:0] first_o
 );
+  // Refused when it is elaborated.
+  if (Width < 2 || Width > 64 || 32'd1 << $clog2(Width) != Width) begin : g_refuse_width
+    $error("tp_find_first: Width is a power of two from 2 to 64");
+  end
+
   localparam int unsigned Group  = (Width <= 4) ? 2 : (Width <= 16) ? 4 : 8;
   localparam int unsigned Groups = Width / Group;
 

@@ -12,6 +12,14 @@ module tp_bmw_least #(
   /// The number of the smallest.
   output logic [WayBits-1:0]              way_o
 );
+  // Refused when it is elaborated.
+  if (Ways < 2 || 32'd1 << $clog2(Ways) != Ways) begin : g_refuse_ways
+    $error("tp_bmw_least: Ways is a power of two, at least 2");
+  end
+  if (KeyBits < 1) begin : g_refuse_bits
+    $error("tp_bmw_least: KeyBits is at least 1");
+  end
+
   logic [Ways-1:0] least;
 
   for (genvar i = 0; i < Ways; i++) begin : g_key

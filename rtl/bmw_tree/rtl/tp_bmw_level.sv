@@ -65,6 +65,17 @@ module tp_bmw_level #(
   /// Its data.
   input  logic [    DataBits-1:0] data_up_i
 );
+  // Refused when it is elaborated.
+  if (Ways < 2 || 32'd1 << $clog2(Ways) != Ways) begin : g_refuse_ways
+    $error("tp_bmw_level: Ways is a power of two, at least 2");
+  end
+  if (Level < 1 || Level * $clog2(Ways) > 20) begin : g_refuse_level
+    $error("tp_bmw_level: Level is at least 1, and Ways^Level at most 2^20");
+  end
+  if (PriorityBits < 1 || DataBits < 1 || CountBits < 1) begin : g_refuse_bits
+    $error("tp_bmw_level: PriorityBits, DataBits and CountBits are at least 1");
+  end
+
   typedef struct packed {
     logic [CountBits-1:0]    count;
     logic [PriorityBits-1:0] prio;

@@ -53,6 +53,17 @@ module tp_bmw_tree #(
   /// How many elements there are.
   output logic [   CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (Ways < 2 || 32'd1 << $clog2(Ways) != Ways) begin : g_refuse_ways
+    $error("tp_bmw_tree: Ways is a power of two, at least 2");
+  end
+  if (Levels < 1 || Levels * $clog2(Ways) > 20) begin : g_refuse_levels
+    $error("tp_bmw_tree: Levels is at least 1, and Ways^Levels at most 2^20");
+  end
+  if (PriorityBits < 1 || DataBits < 1) begin : g_refuse_bits
+    $error("tp_bmw_tree: PriorityBits and DataBits are at least 1");
+  end
+
   localparam int unsigned WayBits = unsigned'($clog2(Ways));
 
   logic                 pause_q;

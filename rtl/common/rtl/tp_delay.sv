@@ -14,6 +14,11 @@ module tp_delay #(
   input  logic [Bits-1:0] data_i,
   output logic [Bits-1:0] data_o
 );
+  // Refused when it is elaborated.
+  if (Bits < 1) begin : g_refuse_bits
+    $error("tp_delay: Bits is at least 1");
+  end
+
   if (Cycles == 0) begin : g_wire
     logic unused;
     assign unused = &{1'b0, clk_i, rst_ni};

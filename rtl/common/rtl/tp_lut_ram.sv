@@ -20,6 +20,14 @@ module tp_lut_ram #(
   /// It, in the same cycle.
   output logic [Bits-1:0]        rdata_o
 );
+  // Refused when it is elaborated.
+  if (Words < 1) begin : g_refuse_words
+    $error("tp_lut_ram: Words is at least 1");
+  end
+  if (Bits < 1) begin : g_refuse_bits
+    $error("tp_lut_ram: Bits is at least 1");
+  end
+
   (* ram_style = "distributed" *) logic [Bits-1:0] memory [Words];
 
   always_ff @(posedge clk_i) begin

@@ -23,6 +23,14 @@ module tp_sdp_ram #(
   /// It, 1 or 2 cycles later.
   output logic [Bits-1:0]        rdata_o
 );
+  // Refused when it is elaborated.
+  if (Words < 1) begin : g_refuse_words
+    $error("tp_sdp_ram: Words is at least 1");
+  end
+  if (Bits < 1) begin : g_refuse_bits
+    $error("tp_sdp_ram: Bits is at least 1");
+  end
+
   (* ram_style = "block", no_rw_check *) logic [Bits-1:0] memory [Words];
   logic [Bits-1:0] read_q;
 

@@ -59,6 +59,14 @@ module tp_pieo #(
   /// How many elements there are, eligible or not.
   output logic [   CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (SublistElements < 2 || 32'd1 << $clog2(SublistElements) != SublistElements) begin : g_refuse_list
+    $error("tp_pieo: SublistElements is a power of two, at least 2");
+  end
+  if (PriorityBits < 1 || TimeBits < 1 || DataBits < 1) begin : g_refuse_bits
+    $error("tp_pieo: PriorityBits, TimeBits and DataBits are at least 1");
+  end
+
   localparam int unsigned L        = SublistElements;
   localparam int unsigned Sublists = 2 * L;
   localparam int unsigned AtBits   = unsigned'($clog2(L));

@@ -26,6 +26,14 @@ module tp_pieo_list #(
   /// The list afterwards.
   output logic [Places-1:0][Bits-1:0] list_o
 );
+  // Refused when it is elaborated.
+  if (Places < 2 || 32'd1 << $clog2(Places) != Places) begin : g_refuse_places
+    $error("tp_pieo_list: Places is a power of two, at least 2");
+  end
+  if (Bits < 1) begin : g_refuse_bits
+    $error("tp_pieo_list: Bits is at least 1");
+  end
+
   logic [Places-1:0][Bits-1:0] left;
 
   always_comb begin

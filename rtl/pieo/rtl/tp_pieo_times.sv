@@ -22,6 +22,14 @@ module tp_pieo_times #(
   /// The times afterwards.
   output logic [ Places-1:0][TimeBits-1:0] times_o
 );
+  // Refused when it is elaborated.
+  if (Places < 2 || 32'd1 << $clog2(Places) != Places) begin : g_refuse_places
+    $error("tp_pieo_times: Places is a power of two, at least 2");
+  end
+  if (TimeBits < 1) begin : g_refuse_bits
+    $error("tp_pieo_times: TimeBits is at least 1");
+  end
+
   localparam int unsigned AtBits = NumBits - 1;
 
   logic [ AtBits-1:0] out_at;

@@ -53,6 +53,14 @@ module tp_pifo #(
   /// How many elements there are.
   output logic [   CountBits-1:0] occupancy_o
 );
+  // Refused when it is elaborated.
+  if (Elements < 2) begin : g_refuse_elements
+    $error("tp_pifo: Elements is at least 2");
+  end
+  if (PriorityBits < 1 || DataBits < 1) begin : g_refuse_bits
+    $error("tp_pifo: PriorityBits and DataBits are at least 1");
+  end
+
   typedef struct packed {
     logic                    valid;
     logic [PriorityBits-1:0] prio;

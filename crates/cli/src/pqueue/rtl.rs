@@ -47,7 +47,7 @@ parameters! {
         levels: u32 => { value: "D", default: "3", heading: CIRCUIT },
         /// Number of elements that all partitions hold together, N. A number of the form 2^k - 1 saves a bit in each counter.
         elements: u64 => { value: "N", default: "1023", heading: CIRCUIT },
-        /// Number of partitions, q: a power of two up to W^D.
+        /// Number of partitions, q: a power of two up to W^D, and at most 4096.
         partitions: u32 => { value: "Q", default: "1", heading: CIRCUIT },
         /// Bits of data in each element, from 1 to 64.
         data_bits: u32 => { value: "N", default: "32", heading: CIRCUIT },

@@ -58,6 +58,9 @@ fn the_test_bench_passes() {
     for (flags, operations) in [
         ("--width 4 --levels 2 --elements 15 --partitions 2 --data-bits 7", 20_000),
         ("--width 8 --levels 3 --elements 300 --lanes 1 --seed 5", 20_000),
+        // As many as there may be; and a number of bits at which Verilator has refused the counts.
+        ("--width 64 --levels 2 --elements 1000 --partitions 1024", 20_000),
+        ("--width 64 --levels 2 --elements 5000 --partitions 4096", 20_000),
     ] {
         let folder = tempfile::tempdir().expect("a folder is to be had");
         let out = folder.path().join("bbq");
@@ -98,6 +101,10 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--elements 0", "expected a capacity from 1 to 16777216, got 0"),
         ("--elements 5G", "expected a capacity from 1 to 16777216, got 4294967295"),
         ("--partitions 3", "a power of two from 1 to 512, got 3"),
+        (
+            "--levels 5 --partitions 8192",
+            "expected a number of partitions of a circuit from 1 to 4096, got 8192",
+        ),
         ("--data-bits 65", "expected a number of data bits from 1 to 64, got 65"),
         ("--lanes 3", "expected a number of lanes from 1 to 2, got 3"),
         ("--clock 200", "expected a frequency such as 200MHz"),

@@ -11,6 +11,9 @@ use crate::BadShape;
 /// Tables of up to so many words are kept in LUT RAM, unless said otherwise.
 pub const LUT_WORDS: u32 = 16;
 
+/// More partitions than these the circuit does not have: each has a count of its own in registers, and all of them are on a port.
+pub const MOST_PARTITIONS: u32 = 4096;
+
 /// Hardware in which a table is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kept {
@@ -61,10 +64,16 @@ impl Circuit {
     ///
     /// # Errors
     ///
-    /// If one of the parameters is outside what [`Shape`] says, or there are other lanes.
+    /// If one of the parameters is outside what [`Shape`] says, there are other lanes, or more than [`MOST_PARTITIONS`].
     pub fn new(shape: Shape, lanes: u32, lut_words: u32) -> Result<Self, BadShape> {
         BadShape::check("a number of lanes", lanes.into(), 1..=2)?;
-        Ok(Self { layout: Layout::new(shape)?, lanes, lut_words })
+        let layout = Layout::new(shape)?;
+        BadShape::check(
+            "a number of partitions of a circuit",
+            shape.partitions.into(),
+            1..=MOST_PARTITIONS.into(),
+        )?;
+        Ok(Self { layout, lanes, lut_words })
     }
 
     /// Layout of the BBQ that the circuit is.

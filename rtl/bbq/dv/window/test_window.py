@@ -112,8 +112,7 @@ async def any_mix(dut: Any) -> None:
         priority = base + source.choice([0, 0, 1, -1, source.randint(0, HALF), source.randint(-2 * HALF, 2 * HALF)])
         if source.random() < 0.01:
             priority = source.randint(0, LARGEST)
-        # Room for the window to move: it does not wrap.
-        priority = max(0, min(priority, LARGEST - 4 * HALF))
+        priority = max(0, min(priority, LARGEST))
         await bench.step(op, priority, number % (1 << PARAMETERS["DataBits"]))
         if bench.answers.due:
             seen[bench.answers.due[-1][1][0]] += 1
@@ -153,3 +152,35 @@ async def exact_for_ever(dut: Any) -> None:
     assert served > 3 * HALF
     for _ in range(LATENCY):
         await bench.step(None)
+
+
+@cocotb.test()
+async def through_the_top(dut: Any) -> None:
+    """A clock that runs through the whole range some times, as one of nanoseconds does every 4.3 s with 32 bits. Priorities do not wrap:
+    those from behind the top are late, until the queue is empty and the window goes where they are."""
+    source = random.Random(SEED + 2)
+    bench = Bench(dut)
+    clock(dut)
+    dut.valid_i.value = 0
+    await bench.reset(1)
+    now, late_at_top = 0, 0
+    last_half = LARGEST // HALF
+    for number, (enqueues, requests) in enumerate(phases(source, 10_000, min(CAPACITY, 40))):
+        # In big steps far from the top, in small ones around it.
+        is_near = min(now, LARGEST - now) < 2 * HALF
+        now = (now + (source.randint(0, 1 + HALF // 32) if is_near else source.randint(0, max(1, LARGEST // 60)))) % (LARGEST + 1)
+        if not is_near and LARGEST - now < LARGEST // 60:
+            now = max(0, LARGEST - 2 * HALF + 1)
+        if source.random() >= requests:
+            await bench.step(None)
+            continue
+        op = ENQUEUE if source.random() < enqueues else source.choice([DEQUEUE_MIN, DEQUEUE_MIN, DEQUEUE_MAX])
+        priority = (now + source.choice([0, 1, source.randint(0, HALF), source.randint(-2 * HALF, 2 * HALF)])) % (LARGEST + 1)
+        is_at_top = bench.window.first == last_half and bool(bench.window.elements)
+        if is_at_top and source.random() < 0.3:
+            priority = source.randint(0, HALF - 1)
+        late_at_top += op == ENQUEUE and is_at_top and priority < HALF
+        await bench.step(op, priority, number % (1 << PARAMETERS["DataBits"]))
+    for _ in range(LATENCY):
+        await bench.step(None)
+    assert late_at_top > 10, late_at_top
