@@ -254,7 +254,8 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Does what loss recovery has decided.
     fn obey(&mut self, verdict: Verdict, flight: u64, now: Nanos) {
         if verdict.is_congested {
-            self.control.on_loss(flight, now);
+            // Where one recovery follows another, what was sent behind the holes is many windows, and a loss must not raise the window.
+            self.control.on_loss(flight.min(self.control.cwnd()), now);
             self.marks.reduce(self.board.next());
         }
         if let Some(limit) = verdict.limit {
