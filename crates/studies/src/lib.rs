@@ -51,6 +51,7 @@ pub fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_spray::concurrency::Concurrency>();
     #[cfg(feature = "live")]
     to.study::<trueplane_experiments::spray::Experiment>();
+    to.study::<trueplane_network::reordering::Reordering>();
     to.study::<trueplane_surge::compare::Compare>();
     to.study::<trueplane_surge::guard::Guard>();
 }

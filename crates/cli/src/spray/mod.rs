@@ -11,6 +11,7 @@ mod live {
 }
 
 use clap::Subcommand;
+use trueplane_network::reordering::Reordering;
 use trueplane_spray::compare::Compare;
 use trueplane_spray::concurrency::Concurrency;
 
@@ -22,6 +23,7 @@ use crate::study::Run;
 pub(crate) enum Verb {
     Compare(Box<Run<Compare>>),
     Concurrency(Box<Run<Concurrency>>),
+    Reordering(Box<Run<Reordering>>),
     Run(Box<live::Run>),
     Show(live::Show),
     Backend(live::Backend),
@@ -33,6 +35,7 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Compare(args) => args.run(),
         Verb::Concurrency(args) => args.run(),
+        Verb::Reordering(args) => args.run(),
         Verb::Run(args) => args.run(),
         Verb::Show(args) => args.run(),
         Verb::Backend(args) => args.run(),

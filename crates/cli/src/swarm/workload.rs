@@ -142,6 +142,15 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "flows", one_of(draw, &["1", "3", "1,20"]));
         }
         "spray.concurrency" => set(&mut given, "capture", capture(draw, folder)),
+        "spray.reordering" => {
+            set(&mut given, "duration", one_of(draw, &["10us", "1ms", "3ms"]));
+            set(&mut given, "flows", one_of(draw, &["1", "2,5"]));
+            set(&mut given, "cores", 1 + draw.below(5));
+            set(&mut given, "cycles", one_of(draw, &["0", "1000", "10000"]));
+            set(&mut given, "runs", 1 + draw.below(2));
+            set(&mut given, "line_rate", one_of(draw, &["100Mbps", "10Gbps"]));
+            set(&mut given, "receive_window", one_of(draw, &["64kB", "1MB"]));
+        }
         "surge.compare" => {
             let workload = surge_workload(draw, folder);
             if !workload.starts_with("reassembly") {

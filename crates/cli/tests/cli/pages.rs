@@ -13,7 +13,7 @@ use std::process::Command;
 use crate::common::{root, trueplane};
 
 /// A small run of every study, without the flag for the report. `{}` is a folder for files.
-const STUDIES: [(&str, &str); 21] = [
+const STUDIES: [(&str, &str); 22] = [
     ("cache.analyze", "examples/cdn-200k.csv.zst --latency 10ms"),
     (
         "cache.bound",
@@ -38,6 +38,7 @@ const STUDIES: [(&str, &str); 21] = [
     ("sched.fabric", "--duration 2ms --leaves 2 --hosts-per-leaf 4"),
     ("sched.feedback", "--duration 5ms --push-down cost,one"),
     ("sched.inversions", "--packets 20000"),
+    ("spray.reordering", "--flows 1,4 --duration 10ms"),
     ("spray.compare", "--runs 1 --packets 5000 --cores 4 --flows 1,8,64 --cycles 0,1000,10000"),
     ("spray.concurrency", "examples/tenants.pcap"),
     ("surge.compare", "iid:packets=4K --largest-job 1ms"),

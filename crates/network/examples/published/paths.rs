@@ -1,11 +1,17 @@
 //! The ways that the published runs took.
 
-use trueplane_network::simulator::Fork;
+use trueplane_network::Nanos;
+use trueplane_network::simulator::{Chooser, Fork};
 
 /// One of several ways, by the hash of the published simulator: a function of flow, hosts and node.
-pub(crate) fn choose(fork: &Fork) -> usize {
-    let flow = hash(fork.from.wrapping_add(hash(fork.to.wrapping_add(hash(fork.flow as u32)))));
-    hash(fork.node.wrapping_add(flow)) as usize % fork.ways
+#[derive(Debug)]
+pub(crate) struct Paths;
+
+impl Chooser for Paths {
+    fn choose(&mut self, fork: &Fork, _now: Nanos) -> Option<usize> {
+        let flow = hash(fork.from.wrapping_add(hash(fork.to.wrapping_add(hash(fork.flow as u32)))));
+        Some(hash(fork.node.wrapping_add(flow)) as usize % fork.ways)
+    }
 }
 
 /// An integer hash by Thomas Wang and Robert Jenkins, of which the published simulator takes the absolute value.

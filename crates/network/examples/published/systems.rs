@@ -69,7 +69,8 @@ impl Run<'_> {
     fn of<Q: PortQueue, T: Transport>(self, queue: impl FnMut(usize) -> Q, transport: T) -> Times {
         let network = Network::new(self.topology, queue, transport, HEADER, 1).expect("settings");
         let start = Instant::now();
-        let outcome = network.choosing(paths::choose).run(self.flows, Nanos::from_secs(1)).expect("books");
+        let outcome =
+            network.choosing(Box::new(paths::Paths)).run(self.flows, Nanos::from_secs(1)).expect("books");
         let seconds = start.elapsed().as_secs_f64();
         let hops = outcome.hops as f64 / 1e6;
         eprintln!(

@@ -16,6 +16,7 @@ pub mod flow;
 pub mod fork;
 pub mod found;
 pub mod least;
+mod line;
 pub mod packets;
 pub mod port;
 pub mod recorded;

@@ -102,6 +102,12 @@ impl Packets {
         &mut self.places[place as usize].travelling
     }
 
+    /// The control bits of the packet at a place.
+    #[inline]
+    pub fn flags(&self, place: u32) -> Flags {
+        self.places[place as usize].flags
+    }
+
     /// Marks the packet at a place, if its transport knows marks.
     #[inline]
     pub fn mark(&mut self, place: u32) {

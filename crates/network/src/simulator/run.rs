@@ -5,7 +5,8 @@ use trueplane_units::Nanos;
 
 use super::calendar::{Calendar, Event};
 use super::flow::{Completed, Counts, Flow, FlowSpec};
-use super::fork::{Chooser, Fork};
+use super::fork::{Chooser, Fork, by_hash};
+use super::line::Line;
 use super::packets::{Packets, Travelling};
 use super::port::{PortQueue, Waiting};
 use super::topology::Topology;
@@ -25,9 +26,6 @@ const START: u32 = 3;
 /// Number of events between two looks at a run.
 pub const WATCHED: u64 = 1 << 16;
 
-/// Bits in a byte, times nanoseconds in a second.
-const BYTE: u64 = 8 * 1_000_000_000;
-
 /// An output port and what went through it: offered = sent + dropped + waiting.
 #[derive(Debug)]
 struct Port<Q> {
@@ -38,35 +36,11 @@ struct Port<Q> {
     is_waiting: bool,
     /// Node at the end of the link.
     to: u32,
-    rate: Rate,
+    line: Line,
     delay: Nanos,
     offered: u64,
     sent: u64,
     dropped: u64,
-}
-
-/// Rate of a line.
-#[derive(Clone, Copy, Debug)]
-struct Rate {
-    bits_per_second: u64,
-    /// Nanoseconds that a byte takes, if it is a whole number of them; else 0.
-    byte: u64,
-}
-
-impl Rate {
-    fn new(bits_per_second: u64) -> Self {
-        let is_whole = BYTE.is_multiple_of(bits_per_second);
-        Self { bits_per_second, byte: if is_whole { BYTE / bits_per_second } else { 0 } }
-    }
-
-    /// Time that so many bytes take, rounded up to a nanosecond.
-    #[inline]
-    fn time(self, bytes: u32) -> Nanos {
-        if self.byte > 0 {
-            return Nanos(u64::from(bytes) * self.byte); // most rates need no division
-        }
-        Nanos((u64::from(bytes) * BYTE).div_ceil(self.bits_per_second))
-    }
 }
 
 /// Books that do not balance: a defect of the simulator.
@@ -110,8 +84,6 @@ pub struct Network<'a, Q, T: Transport> {
     /// Bytes of a packet beside its payload.
     header: u32,
     seed: u64,
-    /// Rule for forks, if it is not the hash of flow and node.
-    chooser: Option<Chooser>,
     calendar: Calendar,
     packets: Packets,
     ports: Vec<Port<Q>>,
@@ -120,6 +92,8 @@ pub struct Network<'a, Q, T: Transport> {
     free: Vec<u32>,
     started: u64,
     next: Option<FlowSpec>,
+    /// Rule for forks, before the hash of flow and node.
+    chooser: Option<Box<dyn Chooser>>,
     outcome: Outcome,
 }
 
@@ -143,7 +117,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             free: Nanos(0),
             is_waiting: false,
             to: link.to,
-            rate: Rate::new(link.rate.0),
+            line: Line::of_rate(link.rate.0),
             delay: link.delay,
             offered: 0,
             sent: 0,
@@ -154,7 +128,6 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             transport,
             header,
             seed,
-            chooser: None,
             calendar: Calendar::new(),
             packets: Packets::default(),
             ports: topology.links().iter().enumerate().map(port).collect(),
@@ -162,14 +135,22 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             free: Vec::new(),
             started: 0,
             next: None,
+            chooser: None,
             outcome: Outcome::default(),
         })
     }
 
-    /// The same, with another rule for where packets go on that have several ways.
+    /// The same network, with another rule for where packets go on that have several ways.
     #[must_use]
-    pub fn choosing(self, chooser: Chooser) -> Self {
+    pub fn choosing(self, chooser: Box<dyn Chooser>) -> Self {
         Self { chooser: Some(chooser), ..self }
+    }
+
+    /// The same network, in which a packet takes the port of this number for so long, whatever the packet's length.
+    #[must_use]
+    pub fn serving(mut self, port: usize, each: Nanos) -> Self {
+        self.ports[port].line = Line::Each(each);
+        self
     }
 
     /// Sends flows that come in the order of their starts, until all have ended, or until the time `until`.
@@ -362,21 +343,29 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         self.release(place);
     }
 
+    /// One of several ways that a packet can go on.
+    fn choose(&mut self, handle: u32, packet: &Travelling, ways: usize, now: Nanos) -> usize {
+        if let Some(chooser) = &mut self.chooser {
+            let FlowSpec { from, to, .. } = self.flows[packet.flow as usize].spec;
+            let from = if packet.is_data() { from } else { to };
+            let Travelling { node, to, bytes, .. } = *packet;
+            let (flow, is_data, flags) = (packet.key / 2, packet.is_data(), self.packets.flags(handle));
+            let fork = Fork { flow, is_data, from, to, node, bytes, flags, ways };
+            if let Some(way) = chooser.choose(&fork, now) {
+                return way.min(ways - 1);
+            }
+        }
+        by_hash(packet.key ^ self.seed, packet.node, ways)
+    }
+
     /// Puts a packet into the queue of the port that leads on.
     fn forward(&mut self, handle: u32, now: Nanos) {
         let packet = *self.packets.at(handle);
-        let ports = self.topology.ports(packet.node, packet.to);
+        let topology = self.topology;
+        let ports = topology.ports(packet.node, packet.to);
         let number = match ports {
             [only] => *only,
-            several => match self.chooser {
-                None => several[choose(packet.key ^ self.seed, packet.node, several.len())],
-                Some(chooser) => {
-                    let FlowSpec { from, to, .. } = self.flows[packet.flow as usize].spec;
-                    let from = if packet.is_data() { from } else { to };
-                    let (flow, ways) = (packet.key / 2, several.len());
-                    several[chooser(&Fork { flow, from, to: packet.to, node: packet.node, ways }) % ways]
-                }
-            },
+            several => several[self.choose(handle, &packet, several.len(), now)],
         };
         let port = &mut self.ports[number as usize];
         port.offered += 1;
@@ -429,7 +418,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         self.outcome.hops += 1;
         let packet = self.packets.at(handle);
         packet.node = port.to;
-        port.free = now.after(port.rate.time(packet.bytes));
+        port.free = now.after(port.line.time(packet.bytes));
         let (free, arrival) = (port.free, port.free.after(port.delay));
         if port.is_waiting {
             self.add(free, PORT, number, 0);
@@ -467,15 +456,4 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         self.outcome.most_flows = self.flows.len();
         Ok(self.outcome)
     }
-}
-
-/// One of `count` ports for a flow at a node: equal-cost multipath by a hash.
-#[inline]
-fn choose(flow: u64, node: u32, count: usize) -> usize {
-    // The finaliser of SplitMix64, which spreads neighbouring numbers.
-    let mut hash = flow.wrapping_add(u64::from(node).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^= hash >> 31;
-    ((u128::from(hash) * count as u128) >> 64) as usize
 }

@@ -140,6 +140,11 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         data_end - self.board.acknowledged().clamp(FIRST_BYTE, data_end)
     }
 
+    /// Time-outs since bytes were acknowledged.
+    pub fn timeouts(&self) -> u32 {
+        self.timeouts
+    }
+
     /// End of the window that the receiver offers, as a sequence number.
     pub fn window_end(&self) -> u64 {
         self.offered.end()

@@ -8,6 +8,7 @@ use trueplane_units::BitsPerSec;
 
 // The fuzz target's own code; `cargo test` at the root does not build the fuzzer, which wants a nightly compiler.
 #[path = "../../../fuzz/tables.rs"]
+#[expect(unreachable_pub, reason = "a library there, a module here")]
 mod fuzzed;
 
 const GBPS: BitsPerSec = BitsPerSec(1_000_000_000);

@@ -1,0 +1,153 @@
+//! The verdict of `spray reordering`.
+
+use trueplane_spray::dispatch::{DispatchName, PolicyName};
+use trueplane_study::prose::join;
+use trueplane_units::{BitsPerSec, Percent, digits};
+
+use super::found::{Case, Found, Row};
+use super::senders::RecoveryName;
+
+const HASHING: DispatchName = DispatchName::of(PolicyName::Rss);
+const SPRAY: DispatchName = DispatchName::of(PolicyName::Spray);
+
+/// Ratios that are no further from 1 are called equal.
+const EQUAL: f64 = 0.02;
+
+/// The most important sentence first.
+pub(super) fn verdict(found: &Found) -> Vec<String> {
+    let sentences = [on_one(found), on_cost(found), on_spurious(found), on_many(found), on_fairness(found)];
+    sentences.into_iter().flatten().collect()
+}
+
+fn shown(bits: f64) -> String {
+    format!("{} Gbit/s", digits(bits / 1e9, 3))
+}
+
+/// The recovery that recovers best: with which the goodput of a policy in a case is greatest.
+fn best_of(found: &Found, case: Case, policy: DispatchName) -> Option<&Row> {
+    let rows = found.rows.iter().filter(|row| row.case == case && row.policy == policy);
+    rows.max_by(|one, other| one.goodput.mean.total_cmp(&other.goodput.mean))
+}
+
+/// Sentence on the case with the fewest flows, and of those the most cycles: there, hashing leaves most cores idle.
+fn on_one(found: &Found) -> Option<String> {
+    let case = found.cases().into_iter().min_by_key(|case| (case.flows, u64::MAX - case.cycles))?;
+    let spray = best_of(found, case, SPRAY)?;
+    let hashed = best_of(found, case, HASHING)?;
+    Some(format!(
+        "With {}, flows get {} from spraying with {}, and {} from hashing.",
+        case.in_words(),
+        shown(spray.goodput.mean),
+        spray.recovery,
+        shown(hashed.goodput.mean)
+    ))
+}
+
+/// The case in which spraying loses most against the classical model, with any recovery.
+fn worst(found: &Found) -> Option<&Row> {
+    let rows = found.rows.iter().filter(|row| row.policy == SPRAY);
+    rows.min_by(|one, other| one.ratio().total_cmp(&other.ratio()))
+}
+
+/// The rows of spraying in a case, one for each recovery.
+fn recoveries(found: &Found, case: Case) -> impl Iterator<Item = &Row> {
+    found.rows.iter().filter(move |row| row.case == case && row.policy == SPRAY)
+}
+
+fn on_cost(found: &Found) -> Option<String> {
+    let worst = worst(found)?;
+    if worst.ratio() > 1.0 - EQUAL {
+        return Some(
+            "Reordering costs sprayed flows nothing: they get what the classical model says.".to_owned(),
+        );
+    }
+    let parts: Vec<String> = recoveries(found, worst.case)
+        .map(|row| format!("{} with {}", Percent(row.ratio()), row.recovery))
+        .collect();
+    Some(format!(
+        "Reordering costs most with {}: of the classical {}, sprayed flows get {}.",
+        worst.case.in_words(),
+        shown(worst.classical),
+        join(&parts)
+    ))
+}
+
+fn on_spurious(found: &Found) -> Option<String> {
+    let case = worst(found)?.case;
+    let any = recoveries(found, case).next()?;
+    let parts: Vec<String> = recoveries(found, case)
+        .map(|row| format!("{} with {}", Percent(row.counts.spurious_share()), row.recovery))
+        .collect();
+    Some(format!(
+        "There, {} of the segments come late, and senders send again for nothing {}.",
+        Percent(any.counts.reordered_share()),
+        join(&parts)
+    ))
+}
+
+/// Sentence on the case with the most flows.
+fn on_many(found: &Found) -> Option<String> {
+    let case = found.cases().into_iter().max_by_key(|case| (case.flows, case.cycles))?;
+    if found.cases().len() < 2 {
+        return None;
+    }
+    let (spray, hashed) = (best_of(found, case, SPRAY)?, best_of(found, case, HASHING)?);
+    Some(format!(
+        "With {}, spraying gets {} times the goodput of hashing.",
+        case.in_words(),
+        digits(spray.goodput.mean / hashed.goodput.mean, 3)
+    ))
+}
+
+/// Sentence on the case in which hashing is least fair.
+fn on_fairness(found: &Found) -> Option<String> {
+    let hashed = found.rows.iter().filter(|row| row.policy == HASHING);
+    let hashed = hashed.min_by(|one, other| one.jain.mean.total_cmp(&other.jain.mean))?;
+    let spray = found.row(hashed.case, SPRAY, hashed.recovery)?;
+    Some(format!(
+        "Jain's index is {} under hashing and {} under spraying with {} and {}.",
+        digits(hashed.jain.mean, 3),
+        digits(spray.jain.mean, 3),
+        hashed.case.in_words(),
+        hashed.recovery
+    ))
+}
+
+/// The policy and the recovery whose least goodput, as a share of the best in the same case, is greatest. None if there is no choice, or another policy
+/// is about as good.
+pub(super) fn best(found: &Found) -> Option<(DispatchName, RecoveryName)> {
+    let cases = found.cases();
+    let most = |case: &Case| {
+        let rows = found.rows.iter().filter(|row| row.case == *case);
+        rows.map(|row| row.goodput.mean).fold(0.0, f64::max)
+    };
+    let mosts: Vec<f64> = cases.iter().map(most).collect();
+    let first = *cases.first()?;
+    let least = |policy, recovery| {
+        let ratio = |(case, most): (&Case, &f64)| {
+            found.row(*case, policy, recovery).map_or(0.0, |row| row.goodput.mean / most.max(1.0))
+        };
+        cases.iter().zip(&mosts).map(ratio).fold(f64::INFINITY, f64::min)
+    };
+    let mut all: Vec<(f64, DispatchName, RecoveryName)> = (found.rows.iter())
+        .filter(|row| row.case == first)
+        .map(|row| (least(row.policy, row.recovery), row.policy, row.recovery))
+        .collect();
+    all.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let &(most, policy, recovery) = all.first()?;
+    let other = all.iter().find(|(_, other, _)| *other != policy)?;
+    (other.0 < most * (1.0 - EQUAL)).then_some((policy, recovery))
+}
+
+/// What to do, in words.
+pub(super) fn advice(found: &Found) -> String {
+    let Some((policy, recovery)) = best(found) else { return String::new() };
+    let rows = || found.rows.iter().filter(|row| row.policy == policy && row.recovery == recovery);
+    let least = rows().map(|row| row.goodput.mean).fold(f64::INFINITY, f64::min);
+    let sent = rows().map(|row| row.counts.spurious_share()).fold(0.0, f64::max);
+    format!(
+        "Dispatch by {policy} if senders recover with {recovery}: flows get {}bps or more in every case, and at most {} of the segments are sent again for nothing.",
+        BitsPerSec(least.round() as u64).to_string().trim_end_matches("bps"),
+        Percent(sent)
+    )
+}
