@@ -38,6 +38,7 @@ pub fn each(to: &mut impl ForStudies) {
     to.study::<trueplane_fair::sweep::Sweep>();
     #[cfg(feature = "live")]
     to.study::<trueplane_experiments::limit::Experiment>();
+    to.study::<trueplane_network::isolation::Isolation>();
     to.study::<trueplane_limit::precision::Precision>();
     to.study::<trueplane_limit::replay::Replay>();
     to.study::<trueplane_limit::size::Size>();

@@ -15,6 +15,7 @@ use clap::Subcommand;
 use trueplane_limit::precision::Precision;
 use trueplane_limit::replay::Replay;
 use trueplane_limit::size::Size;
+use trueplane_network::isolation::Isolation;
 
 use crate::failure::Failure;
 use crate::study::Run;
@@ -25,6 +26,7 @@ pub(crate) enum Verb {
     Precision(Box<Run<Precision>>),
     Replay(Box<Run<Replay>>),
     Size(Box<Run<Size>>),
+    Isolation(Box<Run<Isolation>>),
     Attach(live::Attach),
     Show(live::Show),
     Set(live::Set),
@@ -39,6 +41,7 @@ pub(crate) fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Precision(args) => args.run(),
         Verb::Replay(args) => args.run(),
         Verb::Size(args) => args.run(),
+        Verb::Isolation(args) => args.run(),
         Verb::Attach(args) => args.run(),
         Verb::Show(args) => args.run(),
         Verb::Set(args) => args.run(),

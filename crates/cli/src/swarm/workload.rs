@@ -57,6 +57,14 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "jobs", tasks(draw, folder));
             leave_out(&mut given, &["seed", "format", "time_unit"]);
         }
+        "limit.isolation" => {
+            set(&mut given, "duration", one_of(draw, &["100us", "1ms", "3ms"]));
+            set(&mut given, "stagger", one_of(draw, &["0ns", "50us"]));
+            set(&mut given, "flows", one_of(draw, &["1", "1,3", "2,5,1"]));
+            set(&mut given, "rate", one_of(draw, &["100Mbps", "10Gbps"]));
+            set(&mut given, "bin", one_of(draw, &["10us", "250us"]));
+            leave_out(&mut given, &["limit"]);
+        }
         "limit.precision" => {
             set(&mut given, "duration", one_of(draw, &["1us", "100us", "1ms"]));
             set(&mut given, "rate", one_of(draw, &["1kbps", "8Mbps", "1Gbps,100Gbps"]));

@@ -13,7 +13,7 @@ use std::process::Command;
 use crate::common::{root, trueplane};
 
 /// A small run of every study, without the flag for the report. `{}` is a folder for files.
-const STUDIES: [(&str, &str); 22] = [
+const STUDIES: [(&str, &str); 23] = [
     ("cache.analyze", "examples/cdn-200k.csv.zst --latency 10ms"),
     (
         "cache.bound",
@@ -25,6 +25,7 @@ const STUDIES: [(&str, &str); 22] = [
     ("fair.recommend", "examples/jobs.csv --half-life 10min,1h"),
     ("fair.simulate", "examples/jobs.csv --capacity 70%"),
     ("fair.sweep", "examples/jobs.csv"),
+    ("limit.isolation", "--duration 3ms --stagger 1ms --flows 2,8 --rate 10Gbps"),
     ("limit.precision", "--rate 10Gbps,40Gbps --duration 1ms"),
     ("limit.replay", "examples/tenants.pcap --classes examples/classes.toml"),
     ("limit.size", ""),
@@ -38,9 +39,9 @@ const STUDIES: [(&str, &str); 22] = [
     ("sched.fabric", "--duration 2ms --leaves 2 --hosts-per-leaf 4"),
     ("sched.feedback", "--duration 5ms --push-down cost,one"),
     ("sched.inversions", "--packets 20000"),
-    ("spray.reordering", "--flows 1,4 --duration 10ms"),
     ("spray.compare", "--runs 1 --packets 5000 --cores 4 --flows 1,8,64 --cycles 0,1000,10000"),
     ("spray.concurrency", "examples/tenants.pcap"),
+    ("spray.reordering", "--flows 1,4 --duration 10ms"),
     ("surge.compare", "iid:packets=4K --largest-job 1ms"),
     ("surge.guard", "examples/packets.csv"),
 ];

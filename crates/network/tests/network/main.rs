@@ -4,6 +4,7 @@ mod conformance;
 mod example;
 mod fabric;
 mod feedback;
+mod isolation;
 mod naive;
 mod path;
 mod presets;

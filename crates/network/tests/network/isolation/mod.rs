@@ -1,0 +1,2 @@
+mod queues;
+mod study;
