@@ -95,6 +95,11 @@ impl Counts {
         (self.reordered > 0).then(|| self.extents as f64 / self.reordered as f64)
     }
 
+    /// Acknowledgements for each segment that arrived: a half in order, and more out of order, for then each segment is acknowledged at once.
+    pub fn acks_per_segment(&self) -> f64 {
+        share(self.acks, self.arrived)
+    }
+
     /// Share of the segments sent which had been sent before.
     pub fn sent_again_share(&self) -> f64 {
         share(self.sent_again, self.sent)

@@ -51,7 +51,7 @@ impl Study for Reordering {
     }
 
     fn present(options: &Options, found: &Found, page: &mut Page) {
-        page::present(found, page);
+        page::present(options, found, page);
         plots::draw(options, found, page);
     }
 

@@ -36,13 +36,13 @@ parameters! {
         /// How senders find out that a packet is lost.
         pub recovery: Choices<RecoveryName> => { value: "LIST", default: "newreno,sack,rack" },
         /// Number of flows at the same time.
-        pub flows: List<Within<u64, 1, MOST_FLOWS>> => { value: "LIST", default: "1,4,16,64" },
+        pub flows: List<Within<u64, 1, MOST_FLOWS>> => { value: "LIST", default: "1,8,64" },
         /// Number of cores.
         pub cores: Within<usize, 1, MOST_CORES> => { value: "N", default: "8" },
         /// Cycles that a core needs for each packet, acknowledgements included.
         pub cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "10000" },
         /// Time for which flows run. Goodput is that of the last three quarters.
-        pub duration: Positive<Nanos> => { value: "TIME", default: "200ms" },
+        pub duration: Positive<Nanos> => { value: "TIME", default: "500ms" },
         /// Clock frequency of each core.
         pub clock: Clock => { value: "FREQUENCY", default: "2GHz", heading: MACHINE },
         /// Number of descriptors in the receive ring of each core.

@@ -5,12 +5,19 @@ use trueplane_study::{Measured, Page};
 use trueplane_units::{BitsPerSec, Percent};
 
 use super::found::{Found, Row};
+use super::options::Options;
 use super::verdict::best;
 
 /// The most quantities for which there are three numbers.
 const MOST_NUMBERS: usize = 9;
 
-pub(super) fn present(found: &Found, page: &mut Page) {
+pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
+    if options.duration.0 < 2 * options.least_timeout.0 {
+        page.warn(format!(
+            "A flow that times out waits for {}, and a run is only {} long: raise --duration.",
+            *options.least_timeout, *options.duration
+        ));
+    }
     numbers(found, page);
     goodputs(found, page);
     order(found, page);
@@ -74,6 +81,7 @@ fn order(found: &Found, page: &mut Page) {
         .col("late by 3 or more", "late_by_3", |row| Percent(row.counts.far_share()))
         .col("mean extent", "extent_mean", |row| row.counts.mean_extent())
         .col("most extent", "extent_max", |row| row.counts.most_extent)
+        .col("acknowledgements for each segment", "acks_per_segment", |row| row.counts.acks_per_segment())
         .col("sent again", "sent_again_share", |row| Percent(row.counts.sent_again_share()))
         .col("cores used", "cores_used", |row| row.cores_used.mean)
         .col("packets of the busiest core", "busiest_share", |row| Percent(row.busiest.mean))

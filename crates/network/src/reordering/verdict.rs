@@ -2,7 +2,7 @@
 
 use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_study::prose::join;
-use trueplane_units::{BitsPerSec, Percent, digits};
+use trueplane_units::{Percent, digits};
 
 use super::found::{Case, Found, Row};
 use super::senders::RecoveryName;
@@ -13,9 +13,12 @@ const SPRAY: DispatchName = DispatchName::of(PolicyName::Spray);
 /// Ratios that are no further from 1 are called equal.
 const EQUAL: f64 = 0.02;
 
+/// Acknowledgements for each segment that are worth a sentence.
+const MANY_ACKS: f64 = 0.6;
+
 /// The most important sentence first.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
-    let sentences = [on_one(found), on_cost(found), on_spurious(found), on_many(found), on_fairness(found)];
+    let sentences = [on_one(found), on_cost(found), on_spurious(found), on_acks(found), on_many(found)];
     sentences.into_iter().flatten().collect()
 }
 
@@ -74,15 +77,35 @@ fn on_cost(found: &Found) -> Option<String> {
 
 fn on_spurious(found: &Found) -> Option<String> {
     let case = worst(found)?.case;
-    let any = recoveries(found, case).next()?;
+    let late = |row: &Row| row.counts.reordered_share();
+    let least = recoveries(found, case).map(late).reduce(f64::min)?;
+    let most = recoveries(found, case).map(late).reduce(f64::max)?;
+    if most == 0.0 {
+        return None;
+    }
+    let range = match (Percent(least).to_string(), Percent(most).to_string()) {
+        (least, most) if least == most => most,
+        (least, most) => format!("{least} to {most}"),
+    };
     let parts: Vec<String> = recoveries(found, case)
         .map(|row| format!("{} with {}", Percent(row.counts.spurious_share()), row.recovery))
         .collect();
-    Some(format!(
-        "There, {} of the segments come late, and senders send again for nothing {}.",
-        Percent(any.counts.reordered_share()),
-        join(&parts)
-    ))
+    Some(format!("There, {range} of the segments come late; sent again for nothing are {}.", join(&parts)))
+}
+
+/// Sentence on the work that late segments make: each of them is acknowledged at once.
+fn on_acks(found: &Found) -> Option<String> {
+    let rows = found.rows.iter().filter(|row| row.policy == SPRAY);
+    let acks = |row: &&Row| row.counts.acks_per_segment();
+    let row = rows.max_by(|one, other| acks(one).total_cmp(&acks(other)))?;
+    (acks(&row) > MANY_ACKS).then(|| {
+        format!(
+            "Late segments are acknowledged at once: {} acknowledgements for each sprayed segment with {} and {}, in place of 0.5, and cores have to handle these, too.",
+            digits(acks(&row), 2),
+            row.case.in_words(),
+            row.recovery
+        )
+    })
 }
 
 /// Sentence on the case with the most flows.
@@ -93,23 +116,11 @@ fn on_many(found: &Found) -> Option<String> {
     }
     let (spray, hashed) = (best_of(found, case, SPRAY)?, best_of(found, case, HASHING)?);
     Some(format!(
-        "With {}, spraying gets {} times the goodput of hashing.",
+        "With {}, spraying gets {} times the goodput of hashing, and Jain's index is {} in place of {}.",
         case.in_words(),
-        digits(spray.goodput.mean / hashed.goodput.mean, 3)
-    ))
-}
-
-/// Sentence on the case in which hashing is least fair.
-fn on_fairness(found: &Found) -> Option<String> {
-    let hashed = found.rows.iter().filter(|row| row.policy == HASHING);
-    let hashed = hashed.min_by(|one, other| one.jain.mean.total_cmp(&other.jain.mean))?;
-    let spray = found.row(hashed.case, SPRAY, hashed.recovery)?;
-    Some(format!(
-        "Jain's index is {} under hashing and {} under spraying with {} and {}.",
-        digits(hashed.jain.mean, 3),
+        digits(spray.goodput.mean / hashed.goodput.mean, 3),
         digits(spray.jain.mean, 3),
-        hashed.case.in_words(),
-        hashed.recovery
+        digits(hashed.jain.mean, 3)
     ))
 }
 
@@ -146,8 +157,8 @@ pub(super) fn advice(found: &Found) -> String {
     let least = rows().map(|row| row.goodput.mean).fold(f64::INFINITY, f64::min);
     let sent = rows().map(|row| row.counts.spurious_share()).fold(0.0, f64::max);
     format!(
-        "Dispatch by {policy} if senders recover with {recovery}: flows get {}bps or more in every case, and at most {} of the segments are sent again for nothing.",
-        BitsPerSec(least.round() as u64).to_string().trim_end_matches("bps"),
+        "Dispatch by {policy} if senders recover with {recovery}: flows get {} or more in every case, and at most {} of the segments are sent again for nothing.",
+        shown(least),
         Percent(sent)
     )
 }

@@ -10,6 +10,7 @@ mod path;
 mod presets;
 mod properties;
 mod receivers;
+mod reordering;
 mod script;
 mod scripts;
 mod senders;
