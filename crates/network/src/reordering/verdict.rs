@@ -18,6 +18,9 @@ const MANY_ACKS: f64 = 0.6;
 
 /// The most important sentence first.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
+    if found.rows.iter().all(|row| row.goodput.mean == 0.0) {
+        return vec!["No byte arrived in the time that counts: raise --duration.".to_owned()];
+    }
     let sentences = [on_one(found), on_cost(found), on_spurious(found), on_acks(found), on_many(found)];
     sentences.into_iter().flatten().collect()
 }
@@ -115,13 +118,15 @@ fn on_many(found: &Found) -> Option<String> {
         return None;
     }
     let (spray, hashed) = (best_of(found, case, SPRAY)?, best_of(found, case, HASHING)?);
-    Some(format!(
-        "With {}, spraying gets {} times the goodput of hashing, and Jain's index is {} in place of {}.",
-        case.in_words(),
-        digits(spray.goodput.mean / hashed.goodput.mean, 3),
-        digits(spray.jain.mean, 3),
-        digits(hashed.jain.mean, 3)
-    ))
+    (hashed.goodput.mean > 0.0).then(|| {
+        format!(
+            "With {}, spraying gets {} times the goodput of hashing, and Jain's index is {} in place of {}.",
+            case.in_words(),
+            digits(spray.goodput.mean / hashed.goodput.mean, 3),
+            digits(spray.jain.mean, 3),
+            digits(hashed.jain.mean, 3)
+        )
+    })
 }
 
 /// The policy and the recovery whose least goodput, as a share of the best in the same case, is greatest. None if there is no choice, or another policy
