@@ -8,7 +8,7 @@ use crate::transport::preset::Parts;
 use crate::transport::round_trip::TimeoutSettings;
 use crate::transport::{Control, Cubic, Dctcp, NewReno, RackTlp, Recovery, Reno, SenderSettings};
 
-/// What keeps tenants apart.
+/// Mechanism that keeps tenants apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mechanism {
     /// Nothing does: all share a FIFO.

@@ -104,7 +104,7 @@ pub(super) fn best(found: &Found, transport: TransportName) -> Option<PolicyName
     apart.min_by(by_drops).map(|run| run.policy)
 }
 
-/// What to do, in words.
+/// The policy to deploy, in words.
 pub(super) fn advice(found: &Found) -> String {
     let Some(first) = found.transports().first().copied() else { return String::new() };
     let Some(best) = best(found, first) else { return String::new() };

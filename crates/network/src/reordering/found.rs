@@ -144,7 +144,7 @@ pub struct Row {
     pub case: Case,
     /// Policy that chose cores.
     pub policy: DispatchName,
-    /// How senders recover from losses.
+    /// Loss recovery of the senders.
     pub recovery: RecoveryName,
     /// Goodput of all flows together by the classical model, in bits per second.
     pub classical: f64,

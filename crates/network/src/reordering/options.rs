@@ -53,7 +53,7 @@ parameters! {
         pub line_rate: Positive<BitsPerSec> => { value: "RATE", default: "10Gbps", heading: HOSTS },
         /// Propagation delay of each line. A round trip takes four of them.
         pub link_delay: Nanos => { value: "TIME", default: "1us", heading: HOSTS },
-        /// How senders set their windows.
+        /// Congestion control of the senders.
         pub congestion_control: ControlName => { value: "HOW", default: "cubic", heading: HOSTS },
         /// Window that each receiver offers.
         pub receive_window: Within<Bytes, { SEGMENT as u64 }, MOST_WINDOW> =>

@@ -155,7 +155,7 @@ pub(super) fn best(found: &Found) -> Option<(DispatchName, RecoveryName)> {
     (other.0 < most * (1.0 - EQUAL)).then_some((policy, recovery))
 }
 
-/// What to do, in words.
+/// The policy to dispatch by, in words.
 pub(super) fn advice(found: &Found) -> String {
     let Some((policy, recovery)) = best(found) else { return String::new() };
     let rows = || found.rows.iter().filter(|row| row.policy == policy && row.recovery == recovery);

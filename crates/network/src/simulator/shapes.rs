@@ -22,7 +22,7 @@ pub enum BadTable {
     Table {
         /// Description of what it should be.
         expected: &'static str,
-        /// What it is.
+        /// Text of what it is.
         got: String,
     },
     /// The links make no network.
