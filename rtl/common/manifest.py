@@ -36,6 +36,12 @@ def table(path: Path) -> dict[str, Any]:
         return tomllib.load(file)
 
 
+def mutations() -> dict[str, dict[str, str]]:
+    """The seeded bugs of common/mutate by name."""
+    files = sorted((RTL / "common" / "mutate").glob("*.toml"))
+    return {entry["name"]: entry for file in files for entry in table(file)["mutation"]}
+
+
 def run(command: list[str], *, cwd: Path, log: Path) -> None:
     """Runs a tool with its output in a file; if it fails, shows the end of that and raises."""
     environment = dict(os.environ, PATH=f"{TOOLS}{os.pathsep}{os.environ['PATH']}")

@@ -1,7 +1,7 @@
 """Shows that the proofs can fail: with a bug in a copy of the circuit, induction has to refuse, and the check from reset has to find
 a run that goes wrong.
 
-The bugs are some of those of common/mutate/mutations.toml that show with the parameters of the proof w2_d2_n3. Copies are in
+The bugs are some of those of common/mutate that show with the parameters of the proof w2_d2_n3. Copies are in
 build/bbq-formal/bugs; the sources are never changed. For tp_bbq_exact the bug is a PIFO that is an element too small; the check from
 reset with it is in bounded.sby.
 """
@@ -18,9 +18,9 @@ from pathlib import Path
 from induct import BUILD, RTL, TASKS, TOOLS, Proof
 
 sys.path.insert(0, str(RTL / "common"))
-from manifest import table  # noqa: E402
+from manifest import mutations  # noqa: E402
 
-BUGS = ("level-waterlevel-of-two", "lists-record-forward", "response-reset")
+BUGS = ("level-three-joined", "lists-record-forward", "response-reset")
 PARAMETERS = "w2_d2_n3"
 EXACT = "exact_w2_d2_n9"
 # Cycles in which these bugs show; without a bug none is wrong.
@@ -60,7 +60,7 @@ def first_wrong_cycle(where: Path) -> int | None:
 
 
 def main() -> None:
-    known = {entry["name"]: entry for entry in table(RTL / "common" / "mutate" / "mutations.toml")["mutation"]}
+    known = mutations()
     if (cycle := first_wrong_cycle(copy("none"))) is not None:
         raise SystemExit(f"wrong in cycle {cycle} without a bug")
     missed = []

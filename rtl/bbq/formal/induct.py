@@ -46,6 +46,8 @@ TASKS: dict[str, Task] = {
     "w2_d2_n3": Task(SMALL),
     "w2_d2_n3_one_lane": Task(SMALL | {"Lanes": 1}),
     "w2_d2_n3_block": Task(SMALL | {"LutWords": 0}),
+    # Where the partition decides some bits of a digit, the others are masked: with W = 2 there are none.
+    "w4_d1_n3_two_partitions": Task({"Width": 4, "Levels": 1, "Elements": 3, "Partitions": 2}),
     "w2_d2_n3_two_partitions": Task(SMALL | {"Partitions": 2}, long=True),
     "w4_d3_n3": Task({"Width": 4, "Levels": 3, "Elements": 3}, long=True),
     "exact_w2_d2_n9": Task({"Width": 2, "Levels": 2, "Elements": 9}, top="tp_bbq_exact_formal"),

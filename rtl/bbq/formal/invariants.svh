@@ -11,6 +11,7 @@
 `include "invariants/answers.svh"
 `include "invariants/front.svh"
 `include "invariants/levels.svh"
+`include "invariants/counts.svh"
 `include "invariants/nodes.svh"
 `include "invariants/nodes_block.svh"
 `include "invariants/records.svh"

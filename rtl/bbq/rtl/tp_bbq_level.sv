@@ -1,18 +1,24 @@
 /// A level of the tree: goes from a node to a child, and counts the operation there.
 ///
-/// A node has for each child the number of elements below it, and two bits: whether that is above 0 (the bitmap), and whether it is
-/// above 1 (the waterlevel). An operation changes the bitmap in stage E, the counts and the waterlevel in the next one, C; in both,
-/// the one behind it can start from what it leaves. In E a dequeue looks for its child with find-first-set, and the waterlevel says
-/// whether the child's last element leaves. If the operation ahead, in C, is on the same node, its waterlevel comes straight from
-/// the counts that it starts from and what it does to them, while the child is looked for.
+/// A node has for each child the number of elements below it, and bits: whether that is above 0 (the bitmap), above 1 (the waterlevel),
+/// and above 2. An operation changes the bitmap in stage E, and the waterlevel in the next one, C; in both, the one behind it can start
+/// from what it leaves. In E a dequeue looks for its child with find-first-set, and the waterlevel says whether the child's last
+/// element leaves. If the operation ahead, in C, is on the same node, its waterlevel comes straight from there while the child is
+/// looked for. It needs no count for that: after an enqueue a child has several elements if it had one, after a dequeue if it had three.
+///
+/// Counts are kept in two ways:
+/// - In registers and LUT RAM there is a word for each child. It is read in C, where the child is known, and written in D, one cycle
+///   later, as is the bit for three: so there is one adder, and a count is forwarded only from the operation right ahead.
+/// - A block RAM takes too long to read for that. There a word has all counts of a node, which are read with the bits and changed in C.
+///   The waterlevel is made out of these, and there is no bit for three.
 ///
 /// Latency: 2 cycles for the root, 3 for a level in LUT RAM, 4 in block RAM.
 ///
-/// Memories: bitmaps and counts of all nodes. Of a node that was empty before an operation, what they hold is ignored: nothing needs
-/// to be initialised.
+/// Memories: bits and counts of all nodes. Of a node that was empty before an operation, and of a child that was, what they hold is
+/// ignored: nothing needs to be initialised.
 ///
-/// Source: Atre 2025 §4.2.1, §4.2.2 (StOC), §4.3.3 (waterlevel), §4.4.2 (masks). Departures: all counts of a node are fetched, with the bitmap, so that
-/// there is nothing to speculate about; counts of empty nodes mean nothing.
+/// Source: Atre 2025 §4.2.1, §4.2.2 (StOC), §4.3.3 (waterlevel), §4.4.2 (masks). Departures: the bit for three; in block RAM all counts
+/// of a node are fetched; nothing is speculated; counts of empty nodes mean nothing.
 module tp_bbq_level
   import tp_bbq_pkg::*;
 #(
@@ -70,7 +76,6 @@ module tp_bbq_level
   localparam int unsigned NodeLow   = DigitLow + DigitBits;
 
   typedef logic [Width-1:0] bitmap_t;
-  typedef logic [Width-1:0][CountBits-1:0] counts_t;
 
   typedef struct packed {
     logic                  valid;
@@ -82,31 +87,22 @@ module tp_bbq_level
 
   op_t     in, p, e_q, c_q;
   bitmap_t e_bitmap_q, e_bitmap_next;
-  counts_t c_counts_q, c_counts_next;
   // Of the operations in E and in C, the child, as one of Width bits.
   bitmap_t e_child, c_child_q;
-  // The waterlevel bits before the operation in E, and after the one in C.
-  bitmap_t e_several, c_several_next;
+  // The waterlevel bits before the operations in E and C, and after the one in C.
+  bitmap_t e_several, c_several_q, c_several_next;
+  // The child of the operation in C.
+  logic [DigitBits-1:0] digit;
 
   assign in = '{valid: valid_i, enqueue: enqueue_i, max: max_i, empty: empty_i, bucket: bucket_i};
 
-  // To the bitmap and the counts.
-  if (Style == Registers) begin : g_registers
-    assign p = in;
-    assign e_several = c_several_next;
-
-    always_ff @(posedge clk_i) begin
-      if (e_q.valid) e_bitmap_q <= e_bitmap_next;
-      c_counts_q <= c_counts_next;
-      if (!rst_ni) begin
-        e_bitmap_q <= '0;
-        c_counts_q <= '0;
-      end
-    end
-  end else begin : g_tables
+  // To the bits and the counts.
+  if (Style == Block) begin : g_tables
     localparam int unsigned Words         = 32'd1 << (BucketBits - NodeLow);
     localparam int unsigned BitsHistory   = history(Style, 1);
     localparam int unsigned CountsHistory = history(Style, 0);
+
+    typedef logic [Width-1:0][CountBits-1:0] counts_t;
 
     // The bits, as they are kept together. In E the bitmap is changed; in C the waterlevel is there, too.
     typedef struct packed {
@@ -114,47 +110,29 @@ module tp_bbq_level
       bitmap_t bitmap;
     } bits_t;
 
-    op_t                         p_q;
-    // The operation as it comes to the counts: a cycle behind the bits'.
-    logic                        late_valid;
-    logic [BucketBits-1:NodeLow] late_node;
+    op_t                       r_q, p_q;
     // Which of the operations ahead are on the same node as that in P, and as that in E; whether it is the one right ahead.
-    logic    [BitsHistory-1:0]   p_sames;
-    logic    [CountsHistory-1:0] e_sames;
-    logic                        e_same;
-    bits_t                       p_bits;
-    counts_t                     e_counts;
-    bits_t   [BitsHistory-1:0]   bits;
+    logic  [BitsHistory-1:0]   p_sames;
+    logic  [CountsHistory-1:0] e_sames;
+    logic                      e_same;
+    bits_t                     p_bits;
+    bits_t [BitsHistory-1:0]   bits;
+    bits_t [BitsHistory-1:2]   bits_q;
+    counts_t                       e_counts, c_counts_q, c_counts_next;
     counts_t [CountsHistory-1:0] counts;
-    bitmap_t                     c_bitmap_q, e_several_q;
+    counts_t [CountsHistory-1:1] counts_q;
+    bitmap_t                   c_bitmap_q, e_several_q;
 
-    assign bits[0] = '{several: '0, bitmap: e_bitmap_next};
-    assign bits[1] = '{several: c_several_next, bitmap: c_bitmap_q};
-    always_ff @(posedge clk_i) c_bitmap_q <= e_bitmap_next;
+    assign bits = {bits_q, bits_t'({c_several_next, c_bitmap_q}), bits_t'({bitmap_t'('0), e_bitmap_next})};
+    assign counts = {counts_q, c_counts_next};
 
-    if (Style == Block) begin : g_block
-      op_t                         r_q;
-      bits_t   [BitsHistory-1:2]   bits_q;
-      counts_t [CountsHistory-1:1] counts_q;
-      always_ff @(posedge clk_i) begin
-        r_q <= in;
-        p_q <= r_q;
-        bits_q <= bits[BitsHistory-2:1];
-        counts_q <= counts[CountsHistory-2:0];
-        if (!rst_ni) {r_q.valid, p_q.valid} <= '0;
-      end
-      assign bits[BitsHistory-1:2] = bits_q;
-      assign counts = {counts_q, c_counts_next};
-      assign late_valid = r_q.valid;
-      assign late_node = r_q.bucket[BucketBits-1:NodeLow];
-    end else begin : g_lut
-      always_ff @(posedge clk_i) begin
-        p_q <= in;
-        if (!rst_ni) p_q.valid <= 1'b0;
-      end
-      assign counts = c_counts_next;
-      assign late_valid = p_q.valid;
-      assign late_node = p_q.bucket[BucketBits-1:NodeLow];
+    always_ff @(posedge clk_i) begin
+      r_q <= in;
+      p_q <= r_q;
+      if (!rst_ni) {r_q.valid, p_q.valid} <= '0;
+      bits_q <= bits[BitsHistory-2:1];
+      counts_q <= counts[CountsHistory-2:0];
+      c_bitmap_q <= e_bitmap_next;
     end
 
     tp_bbq_fetch #(.Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1)) i_bits (
@@ -163,15 +141,15 @@ module tp_bbq_level
       .same_i('0), .history_i(bits), .same_o(p_sames), .word_o(p_bits)
     );
 
-    // A cycle later the same operations are in the stages behind.
+    // The same operations a cycle later, when they are in the stages behind.
     tp_bbq_fetch #(.Words(Words), .Bits(Width * CountBits), .Style(Style), .SameGiven(1'b1)) i_counts (
       .clk_i, .rst_ni,
-      .valid_i(late_valid), .address_i(late_node),
+      .valid_i(r_q.valid), .address_i(r_q.bucket[BucketBits-1:NodeLow]),
       .same_i(p_sames[CountsHistory-1:0]), .history_i(counts), .same_o(e_sames), .word_o(e_counts)
     );
 
     logic unused;
-    assign unused = &{1'b0, p_sames, e_sames};
+    assign unused = &{1'b0, p_sames, e_sames, digit};
 
     assign p = p_q;
     assign e_same = e_sames[0];
@@ -180,9 +158,142 @@ module tp_bbq_level
     always_ff @(posedge clk_i) begin
       e_bitmap_q <= p_bits.bitmap;
       e_several_q <= p_bits.several;
+      c_several_q <= e_several;
+      c_child_q <= e_child;
       c_counts_q <= e_counts;
       if (p.enqueue && p.empty) e_bitmap_q <= '0;
       if (e_q.enqueue && e_q.empty) c_counts_q <= '0;
+    end
+
+    // Stage C: the counts after the operation; and whether they are above 1, without waiting for them.
+    // Plus 1, or minus 1, which is all ones.
+    logic [CountBits-1:0] change;
+    assign change = c_q.enqueue ? CountBits'(1) : '1;
+
+    for (genvar i = 0; i < int'(Width); i++) begin : g_count
+      logic [CountBits+1:0] count;
+      logic                 up, down;
+      assign count = {2'b00, c_counts_q[i]};
+      assign up = c_child_q[i] & c_q.enqueue;
+      assign down = c_child_q[i] & ~c_q.enqueue;
+      assign c_several_next[i] = |(count >> 2) | (count[1] & (count[0] | ~down)) | (count[0] & up);
+      assign c_counts_next[i] = c_counts_q[i] + (change & {CountBits{c_child_q[i]}});
+    end
+  end else begin : g_counts
+    // A word for each child.
+    localparam int unsigned CountWords = 32'd1 << (BucketBits - DigitLow);
+    localparam int unsigned WordBits   = BucketBits - DigitLow;
+
+    // Of the operations in C and D: whether a child has three elements before it, and after it. That and the waterlevel of an empty child
+    // mean nothing, and are not reset: an enqueue into it says both anew.
+    bitmap_t              c_three, d_three_q, d_three_next, d_child_q;
+    logic                 d_valid_q, d_enqueue_q, d_is_three_q;
+    logic [WordBits-1:0]  c_word, d_word_q;
+    logic [CountBits-1:0] read, c_count, d_count_q, d_count_next;
+    // Whether the operation in D is on the same node as that in C.
+    logic                 c_same;
+
+    if (BucketBits == NodeLow) begin : g_root
+      assign c_word = digit;
+      assign c_same = 1'b1;
+    end else begin : g_node
+      assign c_word = {c_q.bucket[BucketBits-1:NodeLow], digit};
+    end
+
+    // Behind the operation that is in D, its count comes from there.
+    assign c_count = (c_q.enqueue && c_q.empty) ? '0 : (c_same && |(c_child_q & d_child_q)) ? d_count_next : read;
+    assign d_count_next = d_count_q + (d_enqueue_q ? CountBits'(1) : '1);
+
+    always_ff @(posedge clk_i) begin
+      d_valid_q <= rst_ni & c_q.valid;
+      d_enqueue_q <= c_q.enqueue;
+      d_word_q <= c_word;
+      d_count_q <= c_count;
+      // As it is after the operation.
+      d_is_three_q <= c_q.enqueue ? |(c_count >> 1) : |(c_count >> 2);
+    end
+
+    tp_lut_ram #(.Words(CountWords), .Bits(CountBits)) i_counts (
+      .clk_i, .we_i(d_valid_q), .waddr_i(d_word_q), .wdata_i(d_count_next), .raddr_i(c_word), .rdata_o(read)
+    );
+
+    for (genvar i = 0; i < int'(Width); i++) begin : g_next
+      assign c_several_next[i] = !c_child_q[i] ? c_several_q[i] : c_q.enqueue ? ~c_q.empty : c_three[i];
+      assign d_three_next[i] = d_child_q[i] ? d_is_three_q : d_three_q[i];
+    end
+
+    always_ff @(posedge clk_i) begin
+      c_several_q <= e_several;
+      d_three_q <= c_three;
+      // Without an operation nothing must move in registers, whose words are those of any next one.
+      c_child_q <= (Style == Registers && !e_q.valid) ? '0 : e_child;
+      d_child_q <= c_child_q;
+    end
+
+    if (Style == Registers) begin : g_registers
+      assign p = in;
+      assign e_several = c_several_next;
+      assign c_three = d_three_next;
+
+      always_ff @(posedge clk_i) begin
+        if (e_q.valid) e_bitmap_q <= e_bitmap_next;
+        if (!rst_ni) e_bitmap_q <= '0;
+      end
+    end else begin : g_lut
+      localparam int unsigned Words   = 32'd1 << (BucketBits - NodeLow);
+      localparam int unsigned History = history(Style, 2);
+
+      // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D the bit for three.
+      typedef struct packed {
+        bitmap_t three;
+        bitmap_t several;
+        bitmap_t bitmap;
+      } bits_t;
+
+      op_t                  p_q;
+      // Which of the operations ahead are on the same node as that in P; whether those right ahead, or before that, are as that in E;
+      // whether the one right ahead is as that in C.
+      logic  [History-1:0]  p_sames;
+      logic  [1:0]          e_sames_q;
+      logic                 c_same_q;
+      bits_t                p_bits;
+      bits_t [History-1:0]  bits;
+      bitmap_t              e_several_q, e_three_q, e_three, c_three_q, c_bitmap_q, d_bitmap_q, d_several_q;
+
+      assign bits[0] = '{three: '0, several: '0, bitmap: e_bitmap_next};
+      assign bits[1] = '{three: '0, several: c_several_next, bitmap: c_bitmap_q};
+      assign bits[2] = '{three: d_three_next, several: d_several_q, bitmap: d_bitmap_q};
+
+      tp_bbq_fetch #(.Words(Words), .Bits(3 * Width), .Style(Style), .WriteDelay(2)) i_bits (
+        .clk_i, .rst_ni,
+        .valid_i(valid_i), .address_i(bucket_i[BucketBits-1:NodeLow]),
+        .same_i('0), .history_i(bits), .same_o(p_sames), .word_o(p_bits)
+      );
+
+      logic unused;
+      assign unused = &{1'b0, p_sames};
+
+      assign p = p_q;
+      assign c_same = c_same_q;
+      // What was not known when the bits were fetched.
+      assign e_several = e_sames_q[0] ? c_several_next : e_several_q;
+      assign e_three = e_sames_q[1] ? d_three_next : e_three_q;
+      assign c_three = c_same_q ? d_three_next : c_three_q;
+
+      always_ff @(posedge clk_i) begin
+        p_q <= in;
+        if (!rst_ni) p_q.valid <= 1'b0;
+        e_sames_q <= p_sames[1:0];
+        e_bitmap_q <= p_bits.bitmap;
+        e_several_q <= p_bits.several;
+        e_three_q <= p_bits.three;
+        if (p.enqueue && p.empty) e_bitmap_q <= '0;
+        c_same_q <= e_sames_q[0];
+        c_three_q <= e_three;
+        c_bitmap_q <= e_bitmap_next;
+        d_bitmap_q <= c_bitmap_q;
+        d_several_q <= c_several_next;
+      end
     end
   end
 
@@ -226,53 +337,14 @@ module tp_bbq_level
   assign e_last = e_q.enqueue ? '0 : ~e_several;
   assign e_bitmap_next = (e_bitmap_q | (e_q.enqueue ? e_digit_q : '0)) & ~(found & e_last);
 
-  // The waterlevel before the operation.
-  bitmap_t c_several_q;
-
   always_ff @(posedge clk_i) begin
     c_q <= e_q;
     // Looked up with the enqueue's own digit: early.
     c_q.empty <= ~|(e_digit_q & e_bitmap_q);
     if (!rst_ni) c_q.valid <= 1'b0;
-    c_several_q <= e_several;
-    // In registers the counts are those of any next operation, and must not move without one.
-    c_child_q <= (Style == Registers && !(e_q.valid && rst_ni)) ? '0 : e_child;
-  end
-
-  // Stage C: the counts after the operation; and whether they are above 1, without waiting for them.
-  // Plus 1, or minus 1, which is all ones.
-  logic [CountBits-1:0] change;
-  assign change = c_q.enqueue ? CountBits'(1) : '1;
-
-  if (Style == Registers) begin : g_one_adder
-    // All but one are held anyway.
-    logic [CountBits-1:0] old_count, new_count;
-    always_comb begin
-      old_count = '0;
-      for (int unsigned i = 0; i < Width; i++) old_count |= c_child_q[i] ? c_counts_q[i] : '0;
-    end
-    assign new_count = old_count + change;
-    for (genvar i = 0; i < int'(Width); i++) begin : g_next
-      assign c_counts_next[i] = c_child_q[i] ? new_count : c_counts_q[i];
-    end
-  end else begin : g_adders
-    for (genvar i = 0; i < int'(Width); i++) begin : g_next
-      assign c_counts_next[i] = c_counts_q[i] + (change & {CountBits{c_child_q[i]}});
-    end
-  end
-
-  for (genvar i = 0; i < int'(Width); i++) begin : g_count
-    logic [CountBits+1:0] count;
-    logic                 up, down;
-    assign count = {2'b00, c_counts_q[i]};
-    assign up = c_child_q[i] & c_q.enqueue;
-    assign down = c_child_q[i] & ~c_q.enqueue;
-    assign c_several_next[i] = |(count >> 2) | (count[1] & (count[0] | ~down)) | (count[0] & up);
   end
 
   // The digit is encoded on its way out.
-  logic [DigitBits-1:0] digit;
-
   always_comb begin
     digit = '0;
     for (int unsigned i = 0; i < Width; i++) digit |= c_child_q[i] ? DigitBits'(i) : '0;

@@ -1,6 +1,6 @@
 /// Operations, statuses, and what follows from the parameters of `tp_bbq`.
 package tp_bbq_pkg;
-  /// What is asked of a partition; 3 is taken as DequeueMax.
+  /// What is asked of a partition. 3 does what DequeueMax does, and comes back as 3 with the response.
   typedef enum logic [1:0] {
     /// Adds an element behind those of its priority.
     Enqueue = 2'd0,

@@ -2,8 +2,8 @@
 
     mutate.py [--list] [NAME...]
 
-mutations.toml names for each one the file, a piece of its text that occurs exactly once, what is there instead, what breaks by that,
-and the parameter set of the C++ harness (bbq/dv/shapes.py) that has to find it. A mutation that cannot be put in is an error, as is one
+mutations.toml and resets.toml name for each one the file, a piece of its text that occurs exactly once, what is there instead, what
+breaks by that, and the parameter set of the C++ harness (bbq/dv/shapes.py) that has to find it. A mutation that cannot be put in is an error, as is one
 with which the circuit does not build: a bug that a compiler finds says nothing about the tests. Before anything else, the same
 parameter sets have to pass without a bug.
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from manifest import BUILD, RTL, say, table  # noqa: E402
+from manifest import BUILD, RTL, mutations, say  # noqa: E402
 
 OUT = BUILD / "mutate"
 OPERATIONS = 200_000
@@ -51,6 +51,19 @@ def copy(name: str) -> Path:
     return where
 
 
+def built(where: Path, shape: str) -> Path:
+    return where / "build" / "bbq-harness" / shape
+
+
+def lend(where: Path, shape: str) -> None:
+    """What is compiled already, and is the same with a bug: Verilator's library, and the harness, which sees nothing but the ports."""
+    target = built(where, shape)
+    target.mkdir(parents=True)
+    for name in ("harness.o", "verilated.o", "verilated_threads.o"):
+        # With a time of now: make takes it as newer than its source.
+        shutil.copyfile(built(RTL, shape) / name, target / name)
+
+
 def harness(where: Path, shape: str, log: Path) -> tuple[bool, str]:
     """Builds and runs the harness of a copy; whether it passed, and what it said."""
     command = [sys.executable, "bbq/dv/harness.py", "--ops", str(OPERATIONS), "--only", shape]
@@ -70,7 +83,11 @@ def try_out(mutation: Mutation) -> str | None:
     if text.count(mutation.old) != 1:
         return f"{mutation.name}: its text occurs {text.count(mutation.old)} times in {mutation.file}, not once"
     path.write_text(text.replace(mutation.old, mutation.new))
+    lend(where, mutation.shape)
     passed, said = harness(where, mutation.shape, where / "log")
+    ports = [(built(place, mutation.shape) / "Vtp_bbq.h").read_text() for place in (RTL, where)]
+    if ports[0] != ports[1]:
+        return f"{mutation.name}: the circuit's ports are others, and the harness was compiled for those without the bug"
     if passed:
         return f"{mutation.name}: not caught: {mutation.breaks}"
     difference = next((line for line in said.splitlines() if "cycle" in line or "expected" in line), "it failed")
@@ -84,7 +101,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--list", action="store_true", help="the mutations, and what they break")
     arguments = parser.parse_args()
-    known = {entry["name"]: Mutation(**entry) for entry in table(Path(__file__).parent / "mutations.toml")["mutation"]}
+    known = {name: Mutation(**entry) for name, entry in mutations().items()}
     if arguments.list:
         for mutation in known.values():
             say(f"{mutation.name}: {mutation.breaks}")

@@ -1,7 +1,7 @@
 //! The circuit in `rtl/bbq`: what the parameters of `tp_bbq` come to.
 //!
-//! The memories of [`Layout::memories`] are those of the source. The circuit keeps all counts of a node in one word, and all bits, reads links from
-//! the element two behind, and takes free elements from the lists: so its memories are other ones, told here.
+//! The memories of [`Layout::memories`] are those of the source. The circuit keeps all bits of a node in one word, and in block RAM all counts, reads
+//! links from the element two behind, and takes free elements from the lists: so its memories are other ones, told here.
 
 use std::fmt;
 
@@ -131,10 +131,19 @@ impl Circuit {
         let Shape { width, capacity, partitions, data_bits, .. } = self.layout.shape();
         let (pointer, count) = (self.layout.pointer_bits(), self.layout.count_bits());
         let table = |name: String, words: u64, bits: u32| Table { name, words, bits, kept: self.kept(words) };
-        // A bitmap, and which counts are above 1; the root tells that from its counts.
-        let bits =
-            |level, nodes| table(format!("bits_l{level}"), nodes, if nodes == 1 { width } else { 2 * width });
-        let counts = |level, nodes| table(format!("counts_l{level}"), nodes, width * count);
+        // In block RAM a bitmap and which counts are above 1, and a word with all counts of a node; elsewhere which are above 2 as well, and a
+        // word for each count, in LUT RAM.
+        let bits = |level, nodes| {
+            let each = if self.kept(nodes) == Kept::Block { 2 } else { 3 };
+            table(format!("bits_l{level}"), nodes, each * width)
+        };
+        let counts = |level, nodes| {
+            let name = format!("counts_l{level}");
+            if self.kept(nodes) == Kept::Block {
+                return table(name, nodes, width * count);
+            }
+            Table { kept: Kept::Lut, ..table(name, nodes * u64::from(width), count) }
+        };
         let levels = self.levels().flat_map(|(level, nodes)| [bits(level, nodes), counts(level, nodes)]);
         let capacity = capacity.into();
         let links = if self.lanes == 1 { Kept::BlockUnregistered } else { Kept::Block };
@@ -176,10 +185,10 @@ mod tests {
         let sizes: Vec<_> =
             circuit(8, 3, 1023, 1).tables().into_iter().map(|of| (of.name, of.words, of.bits)).collect();
         let expected = [
-            ("bits_l1", 1, 8),
-            ("counts_l1", 1, 80),
-            ("bits_l2", 8, 16),
-            ("counts_l2", 8, 80),
+            ("bits_l1", 1, 24),
+            ("counts_l1", 8, 10),
+            ("bits_l2", 8, 24),
+            ("counts_l2", 64, 10),
             ("bits_l3", 64, 16),
             ("counts_l3", 64, 80),
             ("buckets", 512, 40),

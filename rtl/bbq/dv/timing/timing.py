@@ -96,9 +96,14 @@ def level(number: int) -> list[Stage]:
         left = "one is below it, so its bit goes" if before != after else "more than one is below it: its bit stays"
         return f"bitmap `{bits(before)}`: the lowest bit is child {found}; {left}: `{bits(after)}`"
 
+    in_block_ram = SHAPE.width ** (number - 1) > SHAPE.lut_words
+
     def counts(waves: Waves, cycle: int) -> tuple[int, int, int]:
         index = child(waves.at(f"{path}.c_child_q", cycle))
-        return index, *(waves.at(f"{path}.{name}[{index}]", cycle) for name in ("c_counts_q", "c_counts_next"))
+        if in_block_ram:
+            return index, *(waves.at(f"{path}.g_tables.{name}[{index}]", cycle) for name in ("c_counts_q", "c_counts_next"))
+        # Here it is read in C, and changed in the next cycle.
+        return index, waves.at(f"{path}.g_counts.c_count", cycle), waves.at(f"{path}.g_counts.d_count_next", cycle + 1)
 
     def count_words(waves: Waves, cycle: int) -> str:
         index, before, after = counts(waves, cycle)
@@ -120,8 +125,8 @@ def level(number: int) -> list[Stage]:
     ]
     if number > 1:
         stages.insert(0, Stage(f"{name}, P", f"{path}.p.valid", lambda waves, cycle: "read", node))
-    if SHAPE.width ** (number - 1) > SHAPE.lut_words:
-        stages.insert(0, Stage(f"{name}, R", f"{path}.g_tables.g_block.r_q.valid", *fixed("read", "the memory reads the node")))
+    if in_block_ram:
+        stages.insert(0, Stage(f"{name}, R", f"{path}.g_tables.r_q.valid", *fixed("read", "the memory reads the node")))
     return stages
 
 

@@ -28,7 +28,6 @@
       if (started_q && wait_q[s].valid) begin
         automatic number_t mine = below(state[s], BucketBits - unsigned'($clog2(Partitions)), number_t'(wait_q[s].partition));
         automatic logic oldest = 1'b1;
-        assert (wait_q[s].op != 2'd3);
         assert (Partitions > 1 || wait_q[s].partition == '0);
         assert (BucketCount > Partitions || wait_q[s].asked_prio == '0);
         if (wait_q[s].op == Enqueue) begin

@@ -1,4 +1,4 @@
-  // The levels of the tree, stages E and C: the operation there, the bitmap, the counts.
+  // The levels of the tree, stages E and C: the operation there, and the bitmap.
   for (genvar level = int'(First); level <= int'(Levels); level++) begin : g_levels
     localparam style_e      Kind    = kind_of(level);
     localparam int unsigned SlotE   = slot_e(level);
@@ -11,6 +11,21 @@
     assign e_node = number_t'(steps[SlotE].bucket >> NodeLow);
     assign c_node = number_t'(steps[SlotC].bucket >> NodeLow);
     assign c_child = number_t'(steps[SlotC].bucket >> Low);
+
+    // Where the partition decides some bits of the digit, the children whose digits begin with them.
+    localparam int unsigned Above     = DigitBits * (level - 1);
+    localparam int unsigned KnownBits = unsigned'($clog2(Partitions));
+    if (KnownBits > Above && KnownBits < Above + DigitBits) begin : g_mask
+      localparam int unsigned Own = Width >> (KnownBits - Above);
+      always_comb begin
+        for (int unsigned i = 0; i < Width; i++) begin
+          if (started_q && steps[SlotE].done) begin
+            assert (i_dut.g_level[level].i_level.g_mask.e_mask_q[i] ==
+                    (number_t'(i) / Own == number_t'(steps[SlotE].bucket >> Low) % Width / Own));
+          end
+        end
+      end
+    end
 
     always_comb begin
       if (started_q) begin
@@ -34,25 +49,19 @@
           if (steps[SlotC].enqueue) begin
             assert (i_dut.g_level[level].i_level.c_q.bucket == steps[SlotC].bucket);
             assert (i_dut.g_level[level].i_level.c_q.empty == (below(state[SlotC], Low, c_child) == 0));
-            assert (i_dut.g_level[level].i_level.c_q.empty ||
-                    i_dut.g_level[level].i_level.c_several_q[c_child%Width] == (below(state[SlotC], Low, c_child) > 1));
           end else begin
             assert (number_t'(i_dut.g_level[level].i_level.c_q.bucket >> NodeLow) == c_node);
           end
         end else if (Kind == Registers) begin
-          assert (i_dut.g_level[level].i_level.c_child_q == '0);
+          assert (i_dut.g_level[level].i_level.c_child_q == '0 || !state[SlotC][0].used);
         end
         for (int unsigned i = 0; i < Width; i++) begin
           if (steps[SlotE].done || Kind == Registers) begin
             assert (i_dut.g_level[level].i_level.e_bitmap_q[i] == (below(state[SlotE], Low, e_node * Width + i) != 0) ||
                     (Kind == Registers && !steps[SlotE].done));
           end
-          if (steps[SlotC].done) begin
-            assert (number_t'(i_dut.g_level[level].i_level.c_counts_q[i]) == below(state[SlotC], Low, c_node * Width + i));
-          end
           if (Kind == Registers) begin
             assert (i_dut.g_level[level].i_level.e_bitmap_q[i] == (below(state[SlotE], Low, i) != 0));
-            assert (number_t'(i_dut.g_level[level].i_level.c_counts_q[i]) == below(state[SlotC], Low, i));
           end
         end
       end

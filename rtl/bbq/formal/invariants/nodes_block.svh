@@ -6,8 +6,10 @@
     localparam int unsigned Low     = DigitBits * (Levels - level);
     localparam int unsigned NodeLow = Low + DigitBits;
 
-    // Of the operations in E: the node.
-    number_t e_node;
+    // Of the operations in E and C: the node, and the child.
+    number_t e_node, c_node, c_child;
+    assign c_node = number_t'(steps[SlotC].bucket >> NodeLow);
+    assign c_child = number_t'(steps[SlotC].bucket >> Low);
     assign e_node = number_t'(steps[SlotE].bucket >> NodeLow);
 
     if (Kind == Block) begin : g_block
@@ -24,22 +26,50 @@
 
       always_comb begin
         if (started_q) begin
-          assert (i_dut.g_level[level].i_level.g_tables.g_block.r_q.valid == steps[SlotR].done);
+          assert (i_dut.g_level[level].i_level.g_tables.r_q.valid == steps[SlotR].done);
           assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.r_valid_q == steps[SlotR].done);
           assert (i_dut.g_level[level].i_level.g_tables.i_counts.g_block.r_valid_q == steps[SlotP].done);
           if (steps[SlotR].done) begin
-            assert (i_dut.g_level[level].i_level.g_tables.g_block.r_q.enqueue == steps[SlotR].enqueue);
-            assert (i_dut.g_level[level].i_level.g_tables.g_block.r_q.max == wait_q[SlotR].op[1]);
-            assert (number_t'(i_dut.g_level[level].i_level.g_tables.g_block.r_q.bucket >> NodeLow) == number_t'(steps[SlotR].bucket >> NodeLow));
+            assert (i_dut.g_level[level].i_level.g_tables.r_q.enqueue == steps[SlotR].enqueue);
+            assert (i_dut.g_level[level].i_level.g_tables.r_q.max == wait_q[SlotR].op[1]);
+            assert (number_t'(i_dut.g_level[level].i_level.g_tables.r_q.bucket >> NodeLow) == number_t'(steps[SlotR].bucket >> NodeLow));
             assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_bits.g_block.r_address_q) == number_t'(steps[SlotR].bucket >> NodeLow));
             if (steps[SlotR].enqueue) begin
-              assert (i_dut.g_level[level].i_level.g_tables.g_block.r_q.bucket == steps[SlotR].bucket);
-              assert (i_dut.g_level[level].i_level.g_tables.g_block.r_q.empty ==
+              assert (i_dut.g_level[level].i_level.g_tables.r_q.bucket == steps[SlotR].bucket);
+              assert (i_dut.g_level[level].i_level.g_tables.r_q.empty ==
                       (below(state[SlotR], NodeLow, number_t'(steps[SlotR].bucket >> NodeLow)) == 0));
             end
           end
+          // The counts' words and addresses: those of the bits, a stage later.
+          for (int unsigned i = 0; i < 4; i++) begin
+            if (i > 0 && steps[SlotE].done) begin
+              assert (i_dut.g_level[level].i_level.g_tables.i_counts.same_q[(i+2)%3] ==
+                      (steps[SlotE+i].done && number_t'(steps[SlotE+i].bucket >> NodeLow) == e_node));
+            end
+            if (i < 3) begin
+              assert (i_dut.g_level[level].i_level.g_tables.i_counts.valid_q[i%3] == steps[SlotE+i].done);
+              assert (!steps[SlotE+i].done ||
+                      number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.address_q[i%3]) == number_t'(steps[SlotE+i].bucket >> NodeLow));
+            end
+          end
+          if (steps[SlotC].done && steps[SlotC].enqueue) begin
+            assert (i_dut.g_level[level].i_level.c_q.empty || i_dut.g_level[level].i_level.c_several_q[c_child%Width] ==
+                    (below(state[SlotC], Low, c_child) > 1));
+          end
           if (steps[SlotP].done) begin
             assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.g_block.r_address_q) == number_t'(steps[SlotP].bucket >> NodeLow));
+          end
+        end
+      end
+
+      // The counts in memory, of nodes that are not empty: those before the operation in C, at whose end they are written.
+      for (genvar n = 0; n < int'(32'd1 << (DigitBits * (level - 1))); n++) begin : g_memory
+        for (genvar i = 0; i < int'(Width); i++) begin : g_child
+          always_comb begin
+            if (started_q && below(state[SlotC], NodeLow, n) != 0) begin
+              assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.g_block.i_ram.contents[n][i*CountBits+:CountBits]) ==
+                      below(state[SlotC], Low, n * Width + i));
+            end
           end
         end
       end
@@ -55,6 +85,9 @@
 
         always_comb begin
           if (started_q) begin
+            if (steps[SlotC].done) begin
+              assert (number_t'(i_dut.g_level[level].i_level.g_tables.c_counts_q[i]) == below(state[SlotC], Low, c_node * Width + i));
+            end
             if (steps[SlotR].done && !others(SlotR, SlotR + 4) && below(state[SlotR], NodeLow, number_t'(steps[SlotR].bucket >> NodeLow)) != 0) begin
               assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.read_q[i] == (r_count != 0));
               assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.read_q[Width+i] == (r_count > 1));
@@ -72,14 +105,14 @@
               assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.g_block.i_ram.rdata_o[i*CountBits+:CountBits]) == e_count);
             end
             if (steps[SlotC+1].done) begin
-              assert (number_t'(i_dut.g_level[level].i_level.g_tables.g_block.counts_q[1][i]) == c1_count);
-              assert (i_dut.g_level[level].i_level.g_tables.g_block.bits_q[2].bitmap[i] == (c1_count != 0));
-              assert (i_dut.g_level[level].i_level.g_tables.g_block.bits_q[2].several[i] == (c1_count > 1));
+              assert (number_t'(i_dut.g_level[level].i_level.g_tables.counts_q[1][i]) == c1_count);
+              assert (i_dut.g_level[level].i_level.g_tables.bits_q[2].bitmap[i] == (c1_count != 0));
+              assert (i_dut.g_level[level].i_level.g_tables.bits_q[2].several[i] == (c1_count > 1));
             end
             if (steps[SlotC+2].done) begin
-              assert (number_t'(i_dut.g_level[level].i_level.g_tables.g_block.counts_q[2][i]) == c2_count);
-              assert (i_dut.g_level[level].i_level.g_tables.g_block.bits_q[3].bitmap[i] == (c2_count != 0));
-              assert (i_dut.g_level[level].i_level.g_tables.g_block.bits_q[3].several[i] == (c2_count > 1));
+              assert (number_t'(i_dut.g_level[level].i_level.g_tables.counts_q[2][i]) == c2_count);
+              assert (i_dut.g_level[level].i_level.g_tables.bits_q[3].bitmap[i] == (c2_count != 0));
+              assert (i_dut.g_level[level].i_level.g_tables.bits_q[3].several[i] == (c2_count > 1));
             end
           end
         end
