@@ -9,6 +9,8 @@ class Op(IntEnum):
     ENQUEUE = 0
     DEQUEUE_MIN = 1
     DEQUEUE_MAX = 2
+    # What the ports have room for; it does what DEQUEUE_MAX does.
+    DEQUEUE_MAX_TOO = 3
 
 
 class Status(IntEnum):

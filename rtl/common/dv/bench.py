@@ -13,7 +13,8 @@ from cocotb.triggers import FallingEdge, Timer
 
 PARAMETERS: dict[str, int] = json.loads(os.environ["PARAMETERS"])
 
-ENQUEUE, DEQUEUE_MIN, DEQUEUE_MAX = 0, 1, 2
+# Operation 3 does what DEQUEUE_MAX does.
+ENQUEUE, DEQUEUE_MIN, DEQUEUE_MAX, DEQUEUE_MAX_TOO = 0, 1, 2, 3
 OK, FULL, EMPTY = 0, 1, 2
 
 
@@ -22,11 +23,13 @@ def clock(dut: Any) -> None:
     cocotb.start_soon(Clock(dut.clk_i, 2, "ns").start())
 
 
-async def reset(dut: Any, cycles: int = 1) -> None:
+async def reset(dut: Any, cycles: int = 1, *, checked: bool = False) -> None:
     """Holds the reset for some cycles, and ends just behind a falling edge, when outputs that depend on it have changed."""
     dut.rst_ni.value = 0
     for _ in range(cycles):
         await FallingEdge(dut.clk_i)
+        # What was under way is forgotten, and nothing is counted.
+        assert not checked or (dut.valid_o.value == 0 and int(dut.occupancy_o.value) == 0)
     dut.rst_ni.value = 1
     await Timer(1, "step")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import cocotb
 
-from bench import Answers, DEQUEUE_MAX, DEQUEUE_MIN, ENQUEUE, PARAMETERS, clock, phases, priorities, reset
+from bench import Answers, DEQUEUE_MAX, DEQUEUE_MAX_TOO, DEQUEUE_MIN, ENQUEUE, PARAMETERS, clock, phases, priorities, reset
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from model import Model, Op, Request, Status  # noqa: E402
@@ -49,7 +49,7 @@ class Bench:
         self.answers = Answers(dut, LATENCY, ["status_o", "tenant_o", "tenant_priority_o", "priority_o", "data_o"])
 
     async def reset(self, cycles: int) -> None:
-        await reset(self.dut, cycles)
+        await reset(self.dut, cycles, checked=True)
         self.scheduler = Scheduler()
         self.answers.due.clear()
 
@@ -83,11 +83,11 @@ async def any_mix(dut: Any) -> None:
         if source.random() >= requests:
             await bench.step(None)
         else:
-            op = ENQUEUE if source.random() < enqueues else source.choice([DEQUEUE_MIN, DEQUEUE_MIN, DEQUEUE_MAX])
+            op = ENQUEUE if source.random() < enqueues else source.choice([DEQUEUE_MIN, DEQUEUE_MIN, DEQUEUE_MAX, DEQUEUE_MAX_TOO])
             tenant = source.choice([0, source.randrange(TENANTS)])
             await bench.step(op, tenant, next(turns), next(ranks), number % (1 << PARAMETERS["DataBits"]))
             seen[Status(bench.answers.due[-1][1][0])] += 1
-        if source.random() < 0.0005:
+        if source.random() < 0.005:
             await bench.reset(source.randint(1, 3))
     await bench.rest()
     assert all(seen.values()), seen

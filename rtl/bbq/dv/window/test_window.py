@@ -7,7 +7,7 @@ from typing import Any
 
 import cocotb
 
-from bench import Answers, DEQUEUE_MAX, DEQUEUE_MIN, EMPTY, ENQUEUE, FULL, OK, PARAMETERS, clock, phases, reset
+from bench import Answers, DEQUEUE_MAX, DEQUEUE_MAX_TOO, DEQUEUE_MIN, EMPTY, ENQUEUE, FULL, OK, PARAMETERS, clock, phases, reset
 
 CAPACITY = PARAMETERS["Elements"]
 HALF = PARAMETERS["Width"] ** PARAMETERS["Levels"] // 2
@@ -79,7 +79,7 @@ class Bench:
         self.answers = Answers(dut, LATENCY, ["status_o", "priority_o", "data_o"])
 
     async def reset(self, cycles: int) -> None:
-        await reset(self.dut, cycles)
+        await reset(self.dut, cycles, checked=True)
         self.window = Window()
         self.answers.due.clear()
 
@@ -89,7 +89,7 @@ class Bench:
         if op is None:
             await self.answers.step(None)
         else:
-            await self.answers.step(self.window.enqueue(priority, data) if op == ENQUEUE else self.window.dequeue(op == DEQUEUE_MAX))
+            await self.answers.step(self.window.enqueue(priority, data) if op == ENQUEUE else self.window.dequeue(op != DEQUEUE_MIN))
 
 
 @cocotb.test()
@@ -106,7 +106,7 @@ async def any_mix(dut: Any) -> None:
         if source.random() >= requests:
             await bench.step(None)
             continue
-        op = ENQUEUE if source.random() < enqueues else source.choice([DEQUEUE_MIN, DEQUEUE_MIN, DEQUEUE_MAX])
+        op = ENQUEUE if source.random() < enqueues else source.choice([DEQUEUE_MIN, DEQUEUE_MIN, DEQUEUE_MAX, DEQUEUE_MAX_TOO])
         first = bench.window.first * HALF
         base = source.choice([base, base, first, first + HALF, first + 2 * HALF])
         priority = base + source.choice([0, 0, 1, -1, source.randint(0, HALF), source.randint(-2 * HALF, 2 * HALF)])
@@ -116,7 +116,7 @@ async def any_mix(dut: Any) -> None:
         await bench.step(op, priority, number % (1 << PARAMETERS["DataBits"]))
         if bench.answers.due:
             seen[bench.answers.due[-1][1][0]] += 1
-        if source.random() < 0.001:
+        if source.random() < 0.01:
             await bench.reset(source.randint(1, 3))
             base = 0
     for _ in range(LATENCY):
