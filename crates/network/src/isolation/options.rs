@@ -13,6 +13,10 @@ const MOST_TENANTS: usize = 16;
 const MOST_FLOWS: u64 = 1_000;
 /// More packets than these, under all policies and senders together, are refused: they take hours.
 const MOST_PACKETS: f64 = 1e10;
+/// Probes, at most.
+const MOST_PROBES: u64 = 2_000_000;
+/// Parts of the duration for which pictures show the rates, unless the user gives an interval.
+const INTERVALS: u64 = 200;
 /// More intervals than these are no picture.
 const MOST_INTERVALS: u64 = 100_000;
 /// Part of the link that the tenants' limits have together, in percent: the rest keeps the queue of the link short.
@@ -59,7 +63,7 @@ parameters! {
         /// Size of a probe, which is one packet.
         pub probe_size: Within<Bytes, 1, { SEGMENT as u64 }> => { value: "SIZE", default: "1000B", heading: PROBES },
         /// Interval over which the pictures over time take the rates.
-        pub bin: Positive<Nanos> => { value: "TIME", default: "250us" },
+        pub bin: Option<Positive<Nanos>> => { value: "TIME", default_words: "a 200th of the duration" },
         /// Seed of the random number generator.
         pub seed: u64 => { value: "SEED", default: "1" },
     }
@@ -98,7 +102,12 @@ impl Options {
         Span { from: Nanos(until.0 / 2), until }
     }
 
-    /// Bytes of probes on the link per second.
+    /// Interval over which pictures take the rates.
+    pub(super) fn interval(&self) -> Nanos {
+        self.bin.map_or_else(|| Nanos((self.duration.0 / INTERVALS).max(1)), |bin| *bin)
+    }
+
+    /// Rate of the probes on the link, in bits per second.
     pub(super) fn probe_bits(&self) -> f64 {
         let bytes = self.probe_size.0 + u64::from(PACKET - SEGMENT);
         bytes as f64 * 8.0 / (self.probe_interval.0 as f64 / 1e9)
@@ -143,16 +152,25 @@ impl Options {
                 self.buffer.0
             ));
         }
+        let probes = self.measured().length().0 / self.probe_interval.0;
+        if probes > MOST_PROBES {
+            return bad(format!(
+                "--probe-interval {}: expected at most {MOST_PROBES} probes, got {probes}",
+                *self.probe_interval
+            ));
+        }
         if self.probe_bits() > self.rate.0 as f64 / 2.0 {
             return bad(format!(
                 "--probe-interval {}: expected probes that take at most half of {}",
                 *self.probe_interval, *self.rate
             ));
         }
-        if !(1..=MOST_INTERVALS).contains(&(self.duration.0 / self.bin.0)) {
+        let intervals = self.duration.0 / self.interval().0;
+        if !(1..=MOST_INTERVALS).contains(&intervals) {
             return bad(format!(
                 "--bin {}: expected 1 to {MOST_INTERVALS} intervals in {}",
-                *self.bin, *self.duration
+                self.interval(),
+                *self.duration
             ));
         }
         self.check_work()

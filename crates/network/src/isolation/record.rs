@@ -32,7 +32,7 @@ impl Span {
         (self.from..self.until).contains(&time)
     }
 
-    /// Its length.
+    /// Length of the span.
     pub fn length(&self) -> Nanos {
         self.until.since(self.from)
     }
@@ -60,9 +60,9 @@ pub struct OfTenant {
 /// Bytes of a flow that its sender knows to have arrived.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
-    /// Before all tenants send.
+    /// Bytes before all tenants send.
     pub before: u64,
-    /// At the end.
+    /// Bytes at the end.
     pub end: u64,
 }
 

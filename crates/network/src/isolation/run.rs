@@ -43,7 +43,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         fair_link_bps: options.fair_bits(),
         measured: options.measured(),
         round_trip: scenario.round_trip,
-        interval: *options.bin,
+        interval: options.interval(),
         runs: cases::over(&runs, observer, work)?,
         tenants,
     })
@@ -105,7 +105,7 @@ impl Case<'_> {
     fn simulate<Q: TenantQueue>(&self, queue: Q) -> Result<Told, Error> {
         let &Self { options, scenario, .. } = self;
         let spans = [options.measured(), options.alone()];
-        let mut record = Record::new(self.tenants.len() + 1, scenario.flows.len(), spans, *options.bin);
+        let mut record = Record::new(self.tenants.len() + 1, scenario.flows.len(), spans, options.interval());
         let heeds_marks = self.transport.heeds_marks();
         let mut shared =
             Some(SharedPort::new(queue, &scenario.flows, *options.rate, heeds_marks, &mut record));

@@ -33,7 +33,7 @@ impl Scenario {
         let mut links = Vec::new();
         for host in 0..receiver {
             let tenth = delay.0 / 10;
-            let delay = Nanos(delay.0 - tenth + random.random_range(0..=2 * tenth));
+            let delay = Nanos(delay.0 - tenth).after(Nanos(random.random_range(0..=2 * tenth)));
             links.push(Link { from: host, to: switch, rate: *options.rate, delay });
             links.push(Link { from: switch, to: host, rate: *options.rate, delay });
         }

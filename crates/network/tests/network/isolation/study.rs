@@ -89,6 +89,9 @@ fn marks_keep_buckets_low_and_limits_keep_probes_fast() {
     let found = short(&[("policies", "fifo,nimble"), ("transport", "cubic")]);
     let p99 = |policy| found.run(TransportName::Cubic, policy).unwrap().probe_p99().unwrap();
     assert!(p99(PolicyName::Nimble) < p99(PolicyName::Fifo));
+    // Senders find their window although one recovery follows another: were the window raised by losses, most packets would be dropped.
+    let drops = found.run(TransportName::Cubic, PolicyName::Nimble).unwrap().drop_share();
+    assert!(drops < 0.15, "{drops}");
 }
 
 #[test]
@@ -127,7 +130,7 @@ fn every_policy_runs_with_all_senders() {
         // No probe is faster than its propagation.
         let least = found.round_trip.0 * 9 / 10;
         assert!(run.probes.quantile(0.0) >= least);
-        assert_eq!(run.tenants[0].rates.len(), 8);
+        assert_eq!(run.tenants[0].rates.len(), 200);
     }
 }
 
@@ -166,7 +169,7 @@ fn the_lead_shows_the_rates_under_each_policy() {
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     let many = vec!["1"; 17].join(",");
-    let cases: [(&[(&str, &str)], &str); 12] = [
+    let cases: [(&[(&str, &str)], &str); 13] = [
         (&[("flows", "0,1")], "expected 1 to 1000"),
         (&[("flows", &many)], "expected at most 16 tenants, got 17"),
         (&[("limit", "1Gbps")], "expected a limit for each of the 2 tenants of --flows, got 1"),
@@ -177,7 +180,11 @@ fn what_cannot_be_is_refused_in_one_line() {
         (&[("probe_interval", "100ns")], "expected probes that take at most half of 100Gbps"),
         (&[("probe_size", "2000B")], "expected 1B to 1460B"),
         (&[("bin", "1s")], "expected 1 to 100000 intervals in 50ms"),
-        (&[("duration", "1h"), ("bin", "1s")], "packets under all policies and senders together"),
+        (&[("duration", "1h"), ("probe_interval", "1s")], "packets under all policies and senders together"),
+        (
+            &[("duration", "1s"), ("probe_interval", "100ns"), ("probe_size", "1B")],
+            "expected at most 2000000 probes",
+        ),
         (&[("policies", "htb")], "got \"htb\""),
     ];
     for (given, expected) in cases {
