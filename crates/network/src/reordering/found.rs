@@ -194,7 +194,11 @@ impl Found {
 impl Case {
     /// The case as sentences name it.
     pub(super) fn in_words(&self) -> String {
-        let flows = if self.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", self.flows) };
-        format!("{flows} and {} cycles", self.cycles)
+        format!("{} and {} cycles", flows_in_words(self.flows), self.cycles)
     }
+}
+
+/// A number of flows as sentences name it.
+pub(super) fn flows_in_words(flows: u64) -> String {
+    if flows == 1 { "1 flow".to_owned() } else { format!("{flows} flows") }
 }

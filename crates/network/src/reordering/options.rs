@@ -42,7 +42,7 @@ parameters! {
         /// Cycles that a core needs for each packet, acknowledgements included.
         pub cycles: List<Within<u64, 0, MOST_CYCLES>> => { value: "LIST", default: "10000" },
         /// Time for which flows run. Goodput is that of the last three quarters.
-        pub duration: Positive<Nanos> => { value: "TIME", default: "500ms" },
+        pub duration: Positive<Nanos> => { value: "TIME", default: "400ms" },
         /// Clock frequency of each core.
         pub clock: Clock => { value: "FREQUENCY", default: "2GHz", heading: MACHINE },
         /// Number of descriptors in the receive ring of each core.

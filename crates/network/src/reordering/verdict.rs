@@ -4,8 +4,7 @@ use trueplane_spray::dispatch::{DispatchName, PolicyName};
 use trueplane_study::prose::join;
 use trueplane_units::{Percent, digits};
 
-use super::found::{Case, Found, Row};
-use super::senders::RecoveryName;
+use super::found::{Case, Found, Row, flows_in_words};
 
 const HASHING: DispatchName = DispatchName::of(PolicyName::Rss);
 const SPRAY: DispatchName = DispatchName::of(PolicyName::Spray);
@@ -41,7 +40,7 @@ fn on_one(found: &Found) -> Option<String> {
     let spray = best_of(found, case, SPRAY)?;
     let hashed = best_of(found, case, HASHING)?;
     Some(format!(
-        "With {}, flows get {} from spraying with {}, and {} from hashing.",
+        "With {}, spraying gets {} with {}, and hashing {}.",
         case.in_words(),
         shown(spray.goodput.mean),
         spray.recovery,
@@ -71,7 +70,7 @@ fn on_cost(found: &Found) -> Option<String> {
         .map(|row| format!("{} with {}", Percent(row.ratio()), row.recovery))
         .collect();
     Some(format!(
-        "Reordering costs most with {}: of the classical {}, sprayed flows get {}.",
+        "Reordering costs most with {}: of the classical {}, spraying gets {}.",
         worst.case.in_words(),
         shown(worst.classical),
         join(&parts)
@@ -93,20 +92,23 @@ fn on_spurious(found: &Found) -> Option<String> {
     let parts: Vec<String> = recoveries(found, case)
         .map(|row| format!("{} with {}", Percent(row.counts.spurious_share()), row.recovery))
         .collect();
-    Some(format!("There, {range} of the segments come late; sent again for nothing are {}.", join(&parts)))
+    Some(format!(
+        "There, {range} of the segments come late, and those sent again for nothing are {}.",
+        join(&parts)
+    ))
 }
 
 /// Sentence on the work that late segments make: each of them is acknowledged at once.
 fn on_acks(found: &Found) -> Option<String> {
     let rows = found.rows.iter().filter(|row| row.policy == SPRAY);
-    let acks = |row: &&Row| row.counts.acks_per_segment();
+    let acks = |row: &Row| row.counts.acks_per_segment();
     let row = rows.max_by(|one, other| acks(one).total_cmp(&acks(other)))?;
-    (acks(&row) > MANY_ACKS).then(|| {
+    (acks(row) > MANY_ACKS).then(|| {
         format!(
-            "Late segments are acknowledged at once: {} acknowledgements for each sprayed segment with {} and {}, in place of 0.5, and cores have to handle these, too.",
-            digits(acks(&row), 2),
-            row.case.in_words(),
-            row.recovery
+            "Each late segment is acknowledged at once: with {} and {}, {} acknowledgements for 10 segments, and not 5, are work for the cores.",
+            flows_in_words(row.case.flows),
+            row.recovery,
+            digits(acks(row) * 10.0, 2)
         )
     })
 }
@@ -121,7 +123,7 @@ fn on_many(found: &Found) -> Option<String> {
     (hashed.goodput.mean > 0.0).then(|| {
         format!(
             "With {}, spraying gets {} times the goodput of hashing, and Jain's index is {} in place of {}.",
-            case.in_words(),
+            flows_in_words(case.flows),
             digits(spray.goodput.mean / hashed.goodput.mean, 3),
             digits(spray.jain.mean, 3),
             digits(hashed.jain.mean, 3)
@@ -129,41 +131,32 @@ fn on_many(found: &Found) -> Option<String> {
     })
 }
 
-/// The policy and the recovery whose least goodput, as a share of the best in the same case, is greatest. None if there is no choice, or another policy
-/// is about as good.
-pub(super) fn best(found: &Found) -> Option<(DispatchName, RecoveryName)> {
-    let cases = found.cases();
-    let most = |case: &Case| {
-        let rows = found.rows.iter().filter(|row| row.case == *case);
-        rows.map(|row| row.goodput.mean).fold(0.0, f64::max)
+/// The policy whose least goodput, as a share of what the best policy gets in the same case with the same recovery, is greatest, and that share. None if
+/// there is no choice, or another policy is about as good: whoever runs the middlebox chooses neither flows nor senders.
+pub(super) fn best(found: &Found) -> Option<(DispatchName, f64)> {
+    let most = |row: &Row| {
+        let same = found.rows.iter().filter(|other| (other.case, other.recovery) == (row.case, row.recovery));
+        same.map(|other| other.goodput.mean).fold(0.0, f64::max)
     };
-    let mosts: Vec<f64> = cases.iter().map(most).collect();
-    let first = *cases.first()?;
-    let least = |policy, recovery| {
-        let ratio = |(case, most): (&Case, &f64)| {
-            found.row(*case, policy, recovery).map_or(0.0, |row| row.goodput.mean / most.max(1.0))
-        };
-        cases.iter().zip(&mosts).map(ratio).fold(f64::INFINITY, f64::min)
-    };
-    let mut all: Vec<(f64, DispatchName, RecoveryName)> = (found.rows.iter())
-        .filter(|row| row.case == first)
-        .map(|row| (least(row.policy, row.recovery), row.policy, row.recovery))
-        .collect();
-    all.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let &(most, policy, recovery) = all.first()?;
-    let other = all.iter().find(|(_, other, _)| *other != policy)?;
-    (other.0 < most * (1.0 - EQUAL)).then_some((policy, recovery))
+    let mut shares: Vec<(DispatchName, f64)> = Vec::new();
+    for row in &found.rows {
+        let share = row.goodput.mean / most(row).max(1.0);
+        match shares.iter_mut().find(|(policy, _)| *policy == row.policy) {
+            Some((_, least)) => *least = least.min(share),
+            None => shares.push((row.policy, share)),
+        }
+    }
+    shares.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let (&best, next) = (shares.first()?, shares.get(1)?);
+    (next.1 < best.1 * (1.0 - EQUAL)).then_some(best)
 }
 
 /// The policy to dispatch by, in words.
 pub(super) fn advice(found: &Found) -> String {
-    let Some((policy, recovery)) = best(found) else { return String::new() };
-    let rows = || found.rows.iter().filter(|row| row.policy == policy && row.recovery == recovery);
-    let least = rows().map(|row| row.goodput.mean).fold(f64::INFINITY, f64::min);
-    let sent = rows().map(|row| row.counts.spurious_share()).fold(0.0, f64::max);
-    format!(
-        "Dispatch by {policy} if senders recover with {recovery}: flows get {} or more in every case, and at most {} of the segments are sent again for nothing.",
-        shown(least),
-        Percent(sent)
-    )
+    best(found).map_or_else(String::new, |(policy, least)| {
+        format!(
+            "Dispatch by {policy}: with every number of flows and every recovery, flows get {} of what they get under the best of the policies, or more.",
+            Percent(least)
+        )
+    })
 }
