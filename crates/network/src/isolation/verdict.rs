@@ -9,6 +9,9 @@ use super::policy::{Mechanism, PolicyName, TransportName};
 /// Tenants that are no further from their shares are kept apart.
 const APART: f64 = 0.05;
 
+/// Shares of dropped packets that differ by no more are equal.
+const EQUAL: f64 = 0.01;
+
 /// The most important sentence first.
 pub(super) fn verdict(found: &Found) -> Vec<String> {
     let Some(first) = found.transports().first().copied() else { return Vec::new() };
@@ -89,19 +92,17 @@ fn on_borrowing(found: &Found, first: TransportName) -> Option<String> {
     (rates.len() == 2).then(|| format!("A tenant that is alone has {}.", join(&rates)))
 }
 
-/// Of the policies that keep tenants apart and need no queue for each, the one that drops the fewest packets, and of equals the one with the
-/// fastest probes. None if there is no choice.
+/// Of the policies that keep tenants apart and need no queue for each, the one that drops the fewest packets: the first of those that are
+/// about as good. None if there is no choice.
 pub(super) fn best(found: &Found, transport: TransportName) -> Option<PolicyName> {
     let is_limiter = |run: &&Run| matches!(run.policy.properties().mechanism, Mechanism::Limiter { .. });
     let limiters = || found.runs.iter().filter(is_limiter).filter(|run| run.transport == transport);
     if found.tenants.len() < 2 || limiters().count() < 2 {
         return None;
     }
-    let apart = limiters().filter(|run| run.worst_error().abs() <= APART);
-    let by_drops = |one: &&Run, other: &&Run| {
-        one.drop_share().total_cmp(&other.drop_share()).then(one.probe_p99().cmp(&other.probe_p99()))
-    };
-    apart.min_by(by_drops).map(|run| run.policy)
+    let apart = || limiters().filter(|run| run.worst_error().abs() <= APART);
+    let least = apart().map(Run::drop_share).fold(f64::INFINITY, f64::min);
+    apart().find(|run| run.drop_share() <= least + EQUAL).map(|run| run.policy)
 }
 
 /// The policy to deploy, in words.
@@ -109,7 +110,7 @@ pub(super) fn advice(found: &Found) -> String {
     let Some(first) = found.transports().first().copied() else { return String::new() };
     let Some(best) = best(found, first) else { return String::new() };
     format!(
-        "Put {best} before shared links: of the policies that need no queue for each tenant and keep all within {} of their shares, it drops the fewest packets with {first}.",
+        "Put {best} before shared links: of the policies that need no queue for each tenant and keep all within {} of their shares, none drops fewer packets with {first}.",
         Percent(APART)
     )
 }
