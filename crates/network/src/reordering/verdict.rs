@@ -151,7 +151,7 @@ pub(super) fn best(found: &Found) -> Option<(DispatchName, f64)> {
     (next.1 < best.1 * (1.0 - EQUAL)).then_some(best)
 }
 
-/// The policy to dispatch by, in words.
+/// Advice on the policy to deploy, in words.
 pub(super) fn advice(found: &Found) -> String {
     best(found).map_or_else(String::new, |(policy, least)| {
         format!(
