@@ -62,9 +62,10 @@ fn recoveries(found: &Found, case: Case) -> impl Iterator<Item = &Row> {
 fn on_cost(found: &Found) -> Option<String> {
     let worst = worst(found)?;
     if worst.ratio() > 1.0 - EQUAL {
-        return Some(
-            "Reordering costs sprayed flows nothing: they get what the classical model says.".to_owned(),
-        );
+        return Some(format!(
+            "Reordering costs sprayed flows nothing, not even with {}: they get what the classical model says.",
+            worst.case.in_words()
+        ));
     }
     let parts: Vec<String> = recoveries(found, worst.case)
         .map(|row| format!("{} with {}", Percent(row.ratio()), row.recovery))
