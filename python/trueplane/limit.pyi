@@ -9,6 +9,85 @@ from ._limiters import Verdict as Verdict
 from ._report import Report
 from ._types import Number, Source, Text, Time
 
+def isolation(
+    *,
+    policies: Text | Sequence[Text] = 'all',
+    transport: Text | Sequence[Text] = 'dctcp,cubic',
+    flows: Number | Sequence[Number] = '10,100',
+    rate: Number = '100Gbps',
+    limit: Number | Sequence[Number] | None = None,
+    duration: Time = '50ms',
+    stagger: Time = '10ms',
+    burst: Number = '1MB',
+    mark: Number = '150kB',
+    buffer: Number = '1MB',
+    link_delay: Time = '25us',
+    least_timeout: Time = '1ms',
+    probe_interval: Time = '20us',
+    probe_size: Number = '1000B',
+    bin: Time | None = None,
+    seed: Number = '1',
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Measure what tenants with few and many flows get of a shared link, with and without limits.
+
+    Each tenant has long-running flows, each from a host of its own, to one host behind the shared link.
+    The senders react to losses and marks. The second tenant starts later than the first. A further
+    tenant sends small flows, one after the other, to probe how long packets take.
+
+    The limits stand at the port of the shared link. Nimble drops and marks packets before they wait,
+    token-bucket drops them, and drr has a queue for each tenant. Limiters are the objects that
+    `trueplane limit attach` and the other studies use.
+
+    The classical model is that TCP shares the link fairly between tenants: all get the same.
+
+    Parameters
+
+    policies:
+        Policies to compare. One of fifo, nimble, nimble-drops, token-bucket, drr, gcra, srtcm, trtcm,
+        all.
+    transport:
+        Senders of all flows. A list varies them. One of dctcp, cubic, newreno, all.
+    flows:
+        Number of flows of each tenant. [1 to 1000]
+    rate:
+        Rate of the shared link.
+    limit:
+        Limit of each tenant, in the order of `flows`. Headers of packets count. Default: equal parts of
+        95% of the rate.
+    duration:
+        Simulated time. What is measured begins when all tenants have sent for a third of the rest.
+    stagger:
+        Time between the starts of two tenants.
+    burst:
+        Bytes that the bucket of each limiter holds.
+    mark:
+        A packet is marked if more than so many bytes wait with it, or with limiters if more are in the
+        bucket of its tenant.
+    buffer:
+        Bytes that can wait. With drr, the queue of each tenant has an equal part.
+    link_delay:
+        Propagation delay of each link. Those of hosts differ from it by up to a tenth, so that flows do
+        not move in step.
+    least_timeout:
+        Least retransmission time-out of senders, and the first one.
+    probe_interval:
+        Mean time between the starts of two probes.
+    probe_size:
+        Size of a probe, which is one packet. [1B to 1460B]
+    bin:
+        Interval over which the pictures over time take the rates. Default: a 200th of the duration.
+    seed:
+        Seed of the random number generator.
+    threads:
+        Threads to run on, 1 to 1024; all cores if you do not say.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane limit isolation` has the same parameters, as flags.
+    """
+
 def precision(
     *,
     rate: Number | Sequence[Number] = '1Gbps,10Gbps,20Gbps,40Gbps,60Gbps,80Gbps,100Gbps',

@@ -72,6 +72,195 @@ def bandwidth(
     The command `trueplane sched bandwidth` has the same parameters, as flags.
     """
 
+def fabric(
+    workload: Source = 'web-search',
+    *,
+    pattern: Text = 'random',
+    fan_in: Number = '16',
+    rank: Text = 'pfabric',
+    transport: Text = 'standard',
+    policies: Text | Sequence[Text] = 'all',
+    load: Number | Sequence[Number] | None = None,
+    flow_starts: Number | Sequence[Number] | None = None,
+    duration: Time = '200ms',
+    topology: Text = 'leaf-spine',
+    leaves: Number = '9',
+    spines: Number = '4',
+    hosts_per_leaf: Number = '16',
+    access_rate: Number = '1Gbps',
+    core_rate: Number = '4Gbps',
+    link_delay: Time = '20ns',
+    queues: Number = '8',
+    depth: Number = '10',
+    buffer: Number | None = None,
+    mark: Number | None = None,
+    push_down: Text = 'cost',
+    bytes_per_round: Number = '1500',
+    window: Number = '1000',
+    seed: Number = '1',
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Compare flow completion times in a network under TCP, DCTCP and packet schedulers.
+
+    Flows start at random between random hosts, or as a table has them, and react to what the network
+    does with their packets. Every packet, queue and acknowledgement is simulated. Each policy gets the
+    same flows.
+
+    The policies tcp and dctcp have FIFO ports. All others are schedulers: each port sends the waiting
+    packet with the smallest rank first, as well as the scheduler can. With `rank` pfabric, ranks are
+    the bytes that a flow has left, which makes small flows fast. With `rank` stfq, ranks share each
+    link fairly.
+
+    The classical model is a queueing formula for a single link: M/G/1 with the shortest remaining flow
+    first for schedulers with `rank` pfabric, and M/G/1 with processor sharing for everything else.
+
+    Parameters
+
+    workload:
+        Flow sizes (web-search, data-mining, or a CSV file), or the flows themselves (a CSV file). The
+        two names are the distributions of the simulations that the authors of SP-PIFO published. A file
+        of sizes has the columns bytes and cdf. Each row is a flow size and the share of flows that are
+        no larger, from 0 to 1. A file of flows has the columns start_ns, from, to and bytes. Hosts have
+        numbers from 0 on, or the names of `topology`. Instead of a path you can give the rows: a data
+        frame, an Arrow table or a dictionary of columns.
+    pattern:
+        Rule for who sends to whom, unless a file has the flows. One of random, permutation, incast.
+    fan_in:
+        Only for `pattern` incast: number of hosts that send to one host at once. [1 to 16384]
+    rank:
+        Rank by which the ports of schedulers order packets. One of pfabric, stfq.
+    transport:
+        How senders recover from losses and set their windows and timers. The settings are those of the
+        published simulations for both: segments of 1380 bytes, 3 of them in the first window (30 for
+        pFabric), and no least time-out. One of standard, simplified.
+    policies:
+        Policies to compare. One of tcp, dctcp, sp-pifo, pifo, afq, aifo, packs, sp-pifo-arrivals, all.
+    load:
+        Offered load, as a share of what all hosts together can send. A list varies it. Default:
+        0.2,0.5,0.8.
+    flow_starts:
+        Flows that start per second in the whole network. It replaces `load`. A list varies it.
+    duration:
+        Time during which flows start, unless a file has the flows. All flows run to their end.
+    topology:
+        Shape of the network: leaf-spine, fat-tree:PORTS, or the path of a CSV file. The switches of a
+        fat tree have PORTS ports, and it has PORTS^3 / 4 hosts. A file has the columns from, to, rate
+        and delay. Each row is a link in both directions, such as h1,s1,10Gbps,5us. Nodes with one link
+        are hosts.
+    leaves:
+        Only for leaf-spine: number of leaf switches. [1 to 256]
+    spines:
+        Only for leaf-spine: number of spine switches. Each is linked to all leaves. [1 to 256]
+    hosts_per_leaf:
+        Only for leaf-spine: number of hosts at each leaf switch. [1 to 256]
+    access_rate:
+        Rate of the links of hosts, unless a file says it.
+    core_rate:
+        Rate of the links between switches, unless a file says it.
+    link_delay:
+        Propagation delay of each link, unless a file says it.
+    queues:
+        Number of strict-priority queues of a port with a scheduler. [1 to 64]
+    depth:
+        Number of packets that each queue can hold. A PIFO has one queue with the same total memory. [1
+        to 65536]
+    buffer:
+        Only for tcp and dctcp: bytes that a FIFO port can hold. Default: 146000B, or 120000B with
+        `rank` stfq.
+    mark:
+        Only for dctcp: a packet is marked if more than so many bytes wait with it. Default: 14600B, or
+        48000B with `rank` stfq.
+    push_down:
+        Only for sp-pifo: amount by which it lowers its bounds after an inversion. One of cost,
+        queue-bound, rank, one, queue-bound-text.
+    bytes_per_round:
+        Only for afq: bytes that it sends from each flow in a round.
+    window:
+        Only for aifo and packs: number of packets from which they take their quantiles. [1 to 1048576]
+    seed:
+        Seed of the random number generator.
+    threads:
+        Threads to run on, 1 to 1024; all cores if you do not say.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane sched fabric` has the same parameters, as flags.
+    """
+
+def feedback(
+    *,
+    ranks: Text | Sequence[Text] | None = None,
+    policies: Text | Sequence[Text] = 'fifo,sp-pifo,gradient,fixed,pifo',
+    flow_starts: Number | Sequence[Number] | None = None,
+    duration: Time = '300ms',
+    transport: Text = 'standard',
+    flow_size: Number = '1MB',
+    rate: Number = '10Gbps',
+    link_delay: Time = '20ns',
+    queues: Number = '8',
+    depth: Number = '10',
+    push_down: Text | Sequence[Text] | None = None,
+    window: Number = '1000',
+    seed: Number = '1',
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Count how often packets leave in the wrong order if senders react to the port, and if they do not.
+
+    TCP flows start at random at one host and share its port. Each packet draws a rank. An inversion is
+    a packet that leaves while a packet of lower rank waits. Senders lower their rate when packets are
+    dropped, and they send in bursts: the loop is closed.
+
+    The open loop is the simulation of sched inversions: packets come at random times that do not depend
+    on drops. It is run twice: at the load that the flows need if nothing is lost, and at the load that
+    came.
+
+    Lists of `ranks`, `push_down` and `flow_starts` vary one thing at a time. Their first values are the
+    base.
+
+    Parameters
+
+    ranks:
+        Distribution of the ranks. A list varies it. [one of uniform, exponential, inverse-exponential,
+        poisson, convex (or with a span, as uniform:100), trace, fifo, fifo+, class, pfabric, srpt,
+        stfq, lstf, edf] Default: uniform:100. It is drawn from a span of 100, or of SPAN if you give
+        NAME:SPAN. It is uniform, exponential, inverse-exponential, poisson or convex.
+    policies:
+        Policies to compare. One of fifo, sp-pifo, gradient, fixed, optimal, aifo, packs, afq, pifo,
+        sp-pifo-arrivals, gradient-authors, aifo-at-most, packs-past, afq-strict, all.
+    flow_starts:
+        Flows that start per second. A list varies it. Default: 1000.
+    duration:
+        Time that is simulated.
+    transport:
+        How senders recover from losses and set their windows and timers. One of standard, simplified.
+    flow_size:
+        Size of each flow. [1B to 1TB]
+    rate:
+        Rate of the output line.
+    link_delay:
+        Propagation delay of the link.
+    queues:
+        Number of strict-priority queues. [1 to 64]
+    depth:
+        Number of packets that each queue can hold. FIFO, AIFO and PIFO have one queue with the same
+        total memory. [1 to 65536]
+    push_down:
+        Only for sp-pifo: amount by which it lowers its bounds after an inversion. A list varies it.
+        Default: cost. One of cost, queue-bound, rank, one, queue-bound-text, all.
+    window:
+        Only for gradient, aifo and packs: length of their window, in packets. [1 to 1048576]
+    seed:
+        Seed of the random number generator.
+    threads:
+        Threads to run on, 1 to 1024; all cores if you do not say.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane sched feedback` has the same parameters, as flags.
+    """
+
 def inversions(
     trace: Source | None = None,
     *,

@@ -183,3 +183,79 @@ def concurrency(
 
     The command `trueplane spray concurrency` has the same parameters, as flags.
     """
+
+def reordering(
+    *,
+    policies: Text | Sequence[Text] = 'rss,spray,adaptive',
+    recovery: Text | Sequence[Text] = 'newreno,sack,rack',
+    flows: Number | Sequence[Number] = '1,8,64',
+    cores: Number = '8',
+    cycles: Number | Sequence[Number] = '10000',
+    duration: Time = '400ms',
+    clock: Number = '2GHz',
+    ring: Number = '512',
+    gap: Time = '50us',
+    line_rate: Number = '10Gbps',
+    link_delay: Time = '1us',
+    congestion_control: Text = 'cubic',
+    receive_window: Number = '1MB',
+    least_timeout: Time = '200ms',
+    runs: Number = '1',
+    seed: Number = '1',
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Report:
+    """Show what spraying packets over cores costs TCP, which takes late packets for lost ones.
+
+    Flows that never end run over one line, through a middlebox, and over another line. The cores of the
+    middlebox need `cycles` for each packet in either direction. The policies choose the core of each
+    packet. A packet leaves as soon as its core is done, so that packets of a flow on different cores
+    may overtake each other. Every packet, queue and acknowledgement is simulated.
+
+    The list `recovery` varies how senders find out that a packet is lost. The classical model has no
+    cost of reordering: the goodput is that of the line, or of the cores which flows use if hashing
+    spreads them evenly, whichever is less.
+
+    Parameters
+
+    policies:
+        Policies to compare. One of rss, rss:default, spray, round-robin, flowlet, subset:K, adaptive,
+        rss++, all.
+    recovery:
+        How senders find out that a packet is lost. One of newreno, sack, rack, all.
+    flows:
+        Number of flows at the same time. [1 to 1024]
+    cores:
+        Number of cores. [1 to 128]
+    cycles:
+        Cycles that a core needs for each packet, acknowledgements included. [0 to 10000000]
+    duration:
+        Time for which flows run. Goodput is that of the last three quarters.
+    clock:
+        Clock frequency of each core.
+    ring:
+        Number of descriptors in the receive ring of each core. [1 to 65536]
+    gap:
+        Only for flowlet: silence after which a burst is over.
+    line_rate:
+        Rate of the lines to the middlebox and from it.
+    link_delay:
+        Propagation delay of each line. A round trip takes four of them.
+    congestion_control:
+        Congestion control of the senders. One of cubic, reno.
+    receive_window:
+        Window that each receiver offers. [1448B to 1GiB]
+    least_timeout:
+        Least retransmission time-out. Linux has 200ms, the standard 1s.
+    runs:
+        Number of runs, each with other flows. The results are means and extremes over the runs. [1 to
+        10000]
+    seed:
+        Seed of the random number generator.
+    threads:
+        Threads to run on, 1 to 1024; all cores if you do not say.
+    progress:
+        Whether to show progress bars; by default in notebooks and terminals.
+
+    The command `trueplane spray reordering` has the same parameters, as flags.
+    """
