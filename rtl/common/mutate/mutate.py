@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from manifest import BUILD, RTL, mutations, say  # noqa: E402
 
 OUT = BUILD / "mutate"
-OPERATIONS = 200_000
+OPERATIONS = 50_000
 
 
 @dataclass(frozen=True)
