@@ -15,6 +15,8 @@ pub struct Found {
     pub mean_bytes: f64,
     /// Time during which flows start.
     pub start_time: Nanos,
+    /// Whether a file has the flows.
+    pub is_recorded: bool,
     /// Each load with all systems, in ascending order of the load.
     pub loads: Vec<AtLoad>,
 }

@@ -50,9 +50,9 @@ fn read(path: &str, network: &Named) -> Result<Workload, String> {
     let mut start = Vec::new();
     (&mut file).take(HEADER).read_to_end(&mut start).map_err(failed)?;
     file.rewind().map_err(failed)?;
-    let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let header = String::from_utf8_lossy(header);
-    let has = |name: &str| header.split(',').any(|column| column.trim() == name);
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(start.as_slice());
+    let header = reader.headers().cloned().unwrap_or_default();
+    let has = |name: &str| header.iter().any(|column| column == name);
     if has("cdf") {
         Sizes::read(file).map(Workload::Sizes).map_err(|error| format!("{path}: {error}"))
     } else if has("start_ns") {
@@ -63,7 +63,7 @@ fn read(path: &str, network: &Named) -> Result<Workload, String> {
     } else {
         Err(format!(
             "{path}: expected the columns bytes and cdf (flow sizes), or start_ns, from, to and bytes (flows), got {:?}",
-            header.trim()
+            header.iter().collect::<Vec<_>>()
         ))
     }
 }
@@ -91,6 +91,9 @@ impl Value for WorkloadName {
         Datum::Text(self.0.clone())
     }
 }
+
+/// Hosts of a network, at most.
+const MOST_HOSTS: u64 = 16_384;
 
 /// The text before the number of ports of a fat tree's switches.
 const FAT_TREE: &str = "fat-tree:";
@@ -121,12 +124,18 @@ impl TopologyName {
     pub fn read(&self, shape: &Shape) -> Result<Named, String> {
         let Shape { leaf_spine: [leaves, spines, hosts], access, core, delay } = *shape;
         let unnamed = |topology| Named { topology, hosts: Vec::new() };
+        let many = |hosts: u64| match hosts {
+            0..=MOST_HOSTS => Ok(()),
+            _ => Err(format!("the network has {hosts} hosts: expected at most {MOST_HOSTS}")),
+        };
         if self.0 == "leaf-spine" {
+            many(u64::from(leaves) * u64::from(hosts))?;
             let topology = Topology::leaf_spine(leaves, spines, hosts, access, core, delay);
             return topology.map(unnamed).map_err(|error| error.to_string());
         }
         if let Some(ports) = self.0.strip_prefix(FAT_TREE) {
             let ports = ports.parse::<u32>().map_err(|_| unexpected(Self::expected(), &self.0))?;
+            many(u64::from(ports).saturating_pow(3) / 4)?;
             return fat_tree(ports, access, core, delay).map(unnamed).map_err(|error| error.to_string());
         }
         let path = &self.0;

@@ -48,6 +48,10 @@ fn warnings(found: &Found, page: &mut Page) {
     let formula =
         |load: &AtLoad| load.systems.iter().filter_map(|run| run.large.classical_ns).fold(0.0, f64::max);
     let longest = found.loads.iter().map(formula).fold(0.0, f64::max);
+    // What a file has is what there is.
+    if found.is_recorded {
+        return;
+    }
     if longest > found.start_time.0 as f64 {
         page.warn(format!(
             "Flows start for {}, and large ones take {} by the formula: the network is not yet as busy as the formula has it. Raise --duration.",
@@ -58,7 +62,7 @@ fn warnings(found: &Found, page: &mut Page) {
     let least = found.loads.iter().map(|load| load.systems.first().map_or(0, |run| run.small.flows())).min();
     if let Some(flows) = least.filter(|flows| *flows < FEWEST) {
         page.warn(format!(
-            "At one load, only {flows} flows are below 100 kB, too few for a 99th percentile: raise --duration."
+            "At one load, there are too few flows below 100 kB ({flows}) for a 99th percentile: raise --duration."
         ));
     }
     if let Some(load) = found.loads.iter().find(|load| (load.load / load.offered.load - 1.0).abs() > 0.1) {

@@ -14,39 +14,58 @@ pub enum Discipline {
     ShortestRemainingFirst,
 }
 
-/// Mean time that a flow of `bytes` bytes spends beyond its own `bytes`, at this load of the link. None at a load of 1 or more: the queue grows
-/// without end.
-///
-/// Processor sharing: x ÷ (1 − ρ) (Kleinrock 1967). Shortest remaining first: Schrage and Miller (1966), for sizes that are steps; of flows with
-/// as many bytes left, the one that is being sent goes on. O(steps).
-pub fn mean_delay(sizes: &Sizes, load: f64, discipline: Discipline, bytes: u64) -> Option<f64> {
-    if load >= 1.0 {
-        return None;
-    }
-    let size = bytes as f64;
-    Some(match discipline {
-        Discipline::ProcessorSharing => size * load / (1.0 - load),
-        Discipline::ShortestRemainingFirst => shortest_first(sizes, load, size) - size,
-    })
+/// Mean times of flows on a link, by their sizes.
+#[derive(Clone, Debug)]
+pub struct MeanTimes {
+    /// Each size that occurs, with the mean time of its flows, in ascending order.
+    times: Vec<(u64, f64)>,
 }
 
-/// Mean time of a flow of this size: it waits for what goes before it, and is then interrupted by smaller flows.
-fn shortest_first(sizes: &Sizes, load: f64, size: f64) -> f64 {
+impl MeanTimes {
+    /// The times at this load of the link. None at a load of 1 or more: the queue grows without end.
+    ///
+    /// Processor sharing: x ÷ (1 − ρ) (Kleinrock 1967). Shortest remaining first: Schrage and Miller (1966), for sizes that are steps; of flows
+    /// with as many bytes left, the one that is being sent goes on. O(sizes).
+    pub fn new(sizes: &Sizes, load: f64, discipline: Discipline) -> Option<Self> {
+        if load >= 1.0 {
+            return None;
+        }
+        let times = match discipline {
+            Discipline::ProcessorSharing => {
+                sizes.shares().map(|(bytes, _)| (bytes, bytes as f64 / (1.0 - load))).collect()
+            }
+            Discipline::ShortestRemainingFirst => shortest_first(sizes, load),
+        };
+        Some(Self { times })
+    }
+
+    /// Mean time of the flows of a size; that of the next larger size if it does not occur, and of the largest if there is none.
+    pub fn of(&self, bytes: u64) -> f64 {
+        let place = self.times.partition_point(|(size, _)| *size < bytes);
+        self.times.get(place).or(self.times.last()).map_or(0.0, |(_, time)| *time)
+    }
+}
+
+/// A flow waits for what goes before it, and is then interrupted by smaller flows.
+fn shortest_first(sizes: &Sizes, load: f64) -> Vec<(u64, f64)> {
     let starts = load / sizes.mean();
-    let steps: Vec<(f64, f64)> = sizes.shares().map(|(bytes, share)| (bytes as f64, share)).collect();
-    // Load of the flows below a size, and of those up to it.
-    let smaller =
-        |than: f64| starts * steps.iter().filter(|(bytes, _)| *bytes < than).map(|(b, p)| b * p).sum::<f64>();
-    let up_to = smaller(size)
-        + starts * steps.iter().filter(|(bytes, _)| *bytes == size).map(|(b, p)| b * p).sum::<f64>();
-    // A larger flow counts with what is left of it once that is no more than this size.
-    let squares: f64 = steps.iter().map(|(bytes, share)| bytes.min(size).powi(2) * share).sum();
-    let wait = starts * squares / (2.0 * (1.0 - up_to) * (1.0 - smaller(size)));
+    let mut times = Vec::new();
+    // Of smaller flows: their load, the sum of their squares, and their share of the flows.
+    let (mut smaller, mut squares, mut share) = (0.0, 0.0, 0.0);
     // While so many bytes are left, smaller flows interrupt.
     let (mut residence, mut from) = (0.0, 0.0);
-    for to in steps.iter().map(|(bytes, _)| *bytes).filter(|bytes| *bytes < size).chain([size]) {
-        residence += (to - from) / (1.0 - smaller(to));
-        from = to;
+    for (bytes, part) in sizes.shares() {
+        let size = bytes as f64;
+        let up_to = smaller + starts * size * part;
+        // A larger flow counts with what is left of it once that is no more than this size.
+        let work = squares + size * size * (1.0 - share);
+        let wait = starts * work / (2.0 * (1.0 - up_to) * (1.0 - smaller));
+        residence += (size - from) / (1.0 - smaller);
+        times.push((bytes, wait + residence));
+        from = size;
+        smaller = up_to;
+        squares += size * size * part;
+        share += part;
     }
-    wait + residence
+    times
 }

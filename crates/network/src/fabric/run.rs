@@ -5,9 +5,9 @@ use trueplane_units::Nanos;
 
 use super::found::{AtLoad, Class, Found, SystemRun};
 use super::names::Workload;
-use super::options::{Offered, Options, span};
+use super::options::{Offered, Options, seconds_of};
 use super::port::queue;
-use super::queueing::{Discipline, mean_delay};
+use super::queueing::{Discipline, MeanTimes};
 use super::system::{RankName, Senders, SystemName, TransportName};
 use crate::simulator::{
     Completed, FlowSpec, Network, Outcome, Packing, Poisson, SizeClass, Sizes, Topology, least_time,
@@ -17,6 +17,9 @@ use crate::transport::{Simplified, Transport, preset};
 /// Packets of the simulated senders: 1,500 bytes on the wire.
 const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
 
+/// Looks at a run without a packet that arrived in between, after which it has no end.
+const MOST_IDLE: u32 = 64;
+
 /// Links that most packets pass: host, leaf, spine, leaf, host.
 const LINKS: f64 = 4.0;
 
@@ -24,6 +27,33 @@ const LINKS: f64 = 4.0;
 struct Load {
     offered: Offered,
     flows: Vec<FlowSpec>,
+    /// What the formulas say: equal shares, and the smallest first.
+    formulas: [Option<Formula>; 2],
+}
+
+/// Mean times of flows on the link of a host, which also carries headers and acknowledgements.
+struct Formula {
+    times: MeanTimes,
+    /// Share of the link that acknowledgements leave.
+    left: f64,
+}
+
+impl Formula {
+    /// The formula at a load by bytes of flows.
+    fn new(sizes: &Sizes, load: f64, discipline: Discipline) -> Option<Self> {
+        let packets: f64 = sizes.shares().map(|(bytes, share)| PACKING.packets(bytes) as f64 * share).sum();
+        let left = 1.0 - load * packets * f64::from(PACKING.header) / sizes.mean();
+        let wire = sizes.mapped(|bytes| PACKING.wire_bytes(bytes));
+        let load = load * wire.mean() / sizes.mean() / left;
+        let times = (left > 0.0).then(|| MeanTimes::new(&wire, load, discipline))??;
+        Some(Self { times, left })
+    }
+
+    /// Mean time of a flow beyond that of its packets alone, in times of a byte.
+    fn delay(&self, bytes: u64) -> f64 {
+        let wire = PACKING.wire_bytes(bytes);
+        self.times.of(wire) / self.left - wire as f64
+    }
 }
 
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
@@ -38,7 +68,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     };
     let seconds = match &workload {
         Workload::Sizes(_) => options.duration.0 as f64 / 1e9,
-        Workload::Flows(flows) => span(flows).0 as f64 / 1e9,
+        Workload::Flows(flows) => seconds_of(flows, capacity),
     };
     let flow_packets: f64 =
         sizes.shares().map(|(bytes, share)| PACKING.packets(bytes) as f64 * share).sum::<f64>() + 1.0;
@@ -51,12 +81,12 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         Workload::Flows(flows) => flows.clone(),
     };
     let loads: Vec<Load> =
-        offered.iter().map(|offered| Load { offered: *offered, flows: flows_at(offered) }).collect();
+        offered.iter().map(|offered| Load::new(*offered, flows_at(offered), &sizes)).collect();
     let runs: Vec<(&Load, SystemName)> =
         loads.iter().flat_map(|load| options.policies.iter().map(move |&system| (load, system))).collect();
     let packets: u64 = loads.iter().map(Load::packets).sum();
     observer.stage("simulating packets", packets * options.policies.len() as u64);
-    let setting = Setting { options, topology: &topology, sizes: &sizes, observer };
+    let setting = Setting { options, topology: &topology, observer };
     let mut done = cases::over(&runs, observer, |(load, system)| setting.run(load, *system))?.into_iter();
     let at_load = |load: Load| AtLoad {
         load: load.bits() / seconds / capacity,
@@ -68,6 +98,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         hosts: topology.hosts(),
         mean_bytes: sizes.mean(),
         start_time: Nanos((seconds * 1e9) as u64),
+        is_recorded: matches!(workload, Workload::Flows(_)),
         loads: loads.into_iter().map(at_load).collect(),
     })
 }
@@ -80,6 +111,12 @@ fn drawn(options: &Options, topology: &Topology, sizes: &Sizes, offered: Offered
 }
 
 impl Load {
+    fn new(offered: Offered, flows: Vec<FlowSpec>, sizes: &Sizes) -> Self {
+        let formulas = [Discipline::ProcessorSharing, Discipline::ShortestRemainingFirst]
+            .map(|discipline| Formula::new(sizes, offered.load, discipline));
+        Self { offered, flows, formulas }
+    }
+
     /// Packets with bytes of the flows, and their acknowledgements.
     fn packets(&self) -> u64 {
         2 * self.flows.iter().map(|flow| PACKING.packets(flow.bytes)).sum::<u64>()
@@ -93,7 +130,6 @@ impl Load {
 struct Setting<'a> {
     options: &'a Options,
     topology: &'a Topology,
-    sizes: &'a Sizes,
     observer: &'a dyn Observer,
 }
 
@@ -138,12 +174,20 @@ impl Setting<'_> {
             self.observer.advance(delivered - told);
             told = delivered;
         };
+        let (mut arrived, mut idle) = (0, 0);
         let watch = |so_far: &Outcome| {
             tell(so_far.counts.delivered);
-            !self.observer.interrupted()
+            idle = if so_far.counts.delivered > arrived { 0 } else { idle + 1 };
+            arrived = so_far.counts.delivered;
+            idle < MOST_IDLE && !self.observer.interrupted()
         };
         let outcome = network.run_watched(load.flows.iter().copied(), Nanos::MAX, watch);
         self.observer.go_on()?;
+        if idle >= MOST_IDLE {
+            return Err(Error::Parameters(format!(
+                "under {system} no packet arrives any more: expected ports that let every packet through at some time"
+            )));
+        }
         tell(expected);
         outcome.map_err(|error| Error::Internal(error.to_string()))
     }
@@ -162,14 +206,12 @@ impl Setting<'_> {
     /// Mean completion time by the formula: the least time on an empty network, and what the formula has of waiting.
     fn classical(&self, load: &Load, system: SystemName, class: SizeClass) -> Option<f64> {
         let has_ranks = system.properties().scheduler.is_some() && self.options.rank == RankName::PFabric;
-        let discipline =
-            if has_ranks { Discipline::ShortestRemainingFirst } else { Discipline::ProcessorSharing };
+        let formula = load.formulas[usize::from(has_ranks)].as_ref()?;
         // The link of a host on average.
         let byte_ns = 8e9 * f64::from(self.topology.hosts()) / self.topology.capacity();
         let (mut sum, mut flows) = (0.0, 0.0);
         for flow in load.flows.iter().filter(|flow| (class.from..class.below).contains(&flow.bytes)) {
-            let delay = mean_delay(self.sizes, load.offered.load, discipline, flow.bytes)?;
-            sum += least_time(self.topology, flow, PACKING).0 as f64 + delay * byte_ns;
+            sum += least_time(self.topology, flow, PACKING).0 as f64 + formula.delay(flow.bytes) * byte_ns;
             flows += 1.0;
         }
         (flows > 0.0).then(|| sum / flows)

@@ -73,7 +73,8 @@ fn on_exactness(found: &Found) -> Option<String> {
     let most = ratios.iter().copied().reduce(f64::max)?;
     let (least, most) = (digits(least, 3), digits(most, 3));
     let range = if least == most { least } else { format!("{least} to {most}") };
-    Some(format!("The mean of these flows under sp-pifo is {range} times that under pifo."))
+    let over = if ratios.len() > 1 { "Over all loads, the" } else { "The" };
+    Some(format!("{over} mean of flows below 100 kB under sp-pifo is {range} times that under pifo."))
 }
 
 fn on_large(busiest: &AtLoad) -> Option<String> {

@@ -20,8 +20,8 @@ use crate::transport::{Simplified, Transport, preset};
 /// Packets of the simulated senders: 1,500 bytes on the wire.
 const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
 
-/// Loads below it cannot be asked for.
-const LEAST_LOAD: f64 = 1e-6;
+/// Loads that the open loop can have.
+const LOADS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
     let scenarios = scenarios(options);
@@ -166,7 +166,7 @@ fn open_loop(
     observer: &dyn Observer,
 ) -> Result<Option<Open>, Error> {
     let packets = run.total().arrivals;
-    if packets == 0 || load < LEAST_LOAD {
+    if packets == 0 || !LOADS.contains(&load) {
         return Ok(None);
     }
     let given = [

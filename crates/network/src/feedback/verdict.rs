@@ -21,7 +21,7 @@ pub(super) fn verdict(found: &Found) -> Vec<String> {
     let shares: Vec<String> =
         found.base().map(|run| format!("{} under {}", Percent(run.share()), run.scheduler)).collect();
     sentences.push(format!(
-        "With TCP senders, packets leave before one of lower rank that waits: {}.",
+        "With TCP senders, these shares of the packets leave while one of lower rank waits: {}.",
         join(&shares)
     ));
     sentences.extend(on_open_loop(found));
@@ -92,8 +92,12 @@ fn on_order(found: &Found) -> Option<String> {
 pub(super) fn advice(found: &Found) -> String {
     let deployable = || found.base().filter(|run| run.scheduler.properties().order != Order::Exact);
     let best = deployable().min_by(|one, other| one.share().total_cmp(&other.share()));
-    let worst = deployable().map(SchedulerRun::share).fold(0.0, f64::max);
-    match best.filter(|best| best.share() * (1.0 + EQUAL) < worst) {
+    let others = |best: &SchedulerRun| {
+        let others = deployable().filter(|run| run.scheduler != best.scheduler);
+        others.map(SchedulerRun::share).fold(f64::INFINITY, f64::min)
+    };
+    // Without a clear winner there is nothing to advise.
+    match best.filter(|best| deployable().count() > 1 && best.share() * (1.0 + EQUAL) < others(best)) {
         Some(best) => format!(
             "Deploy {}: of the schedulers that need no exact order, it has the fewest inversions with TCP senders.",
             best.scheduler

@@ -99,7 +99,8 @@ impl Case<'_> {
         };
         let quanta = self.tenants.iter().map(quantum).chain([u64::from(PACKET)]);
         let part = self.options.buffer.0 / (self.tenants.len() as u64 + 1);
-        DeficitRoundRobin::new(quanta, part, self.options.mark.0)
+        // A queue that is shorter than the threshold has to mark, too.
+        DeficitRoundRobin::new(quanta, part, self.options.mark.0.min(part / 2).max(1))
     }
 
     fn simulate<Q: TenantQueue>(&self, queue: Q) -> Result<Told, Error> {

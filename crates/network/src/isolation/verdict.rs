@@ -110,7 +110,7 @@ pub(super) fn advice(found: &Found) -> String {
     let Some(first) = found.transports().first().copied() else { return String::new() };
     let Some(best) = best(found, first) else { return String::new() };
     format!(
-        "Put {best} before shared links: of the policies that need no queue for each tenant and keep all within {} of their shares, none drops fewer packets with {first}.",
+        "Put {best} before shared links: of the policies that need no queue for each tenant and keep all within {} of their shares, none drops clearly fewer packets with {first}.",
         Percent(APART)
     )
 }

@@ -37,6 +37,11 @@ pub fn goodput(policy: DispatchName, flows: u64, cores: usize, service: Nanos, l
     line_goodput(line).min(used * core_goodput(service))
 }
 
+/// Goodput that so many receive windows of so many bytes allow in a round-trip time without queues, in bits per second.
+pub fn window_goodput(flows: u64, window: u64, round_trip: Nanos) -> f64 {
+    flows as f64 * window as f64 * 8.0 / (round_trip.0.max(1) as f64 / 1e9)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,7 +31,7 @@ impl Study for Reordering {
         of a flow on different cores may overtake each other. Every packet, queue and acknowledgement is simulated.
 
         The list --recovery varies how senders find out that a packet is lost. The classical model has no cost of reordering: the goodput is
-        that of the line, or of the cores which flows use if hashing spreads them evenly, whichever is less.";
+        that of the line, of the cores which flows use if hashing spreads them evenly, or of the receive windows, whichever is least.";
     const EXAMPLES: &'static str = "\
         trueplane spray reordering
         trueplane spray reordering --flows 1,2,4,8,16,32,64 --policies rss,spray --recovery rack --runs 10 --report out

@@ -76,6 +76,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
 fn row(options: &Options, Job { case, policy, recovery, .. }: Job, ran: &[Ran]) -> Row {
     let service = options.service(case.cycles);
     let line = options.line_rate.0 as f64;
+    let round_trip = Nanos(options.link_delay.0.saturating_mul(4).saturating_add(2 * service.0));
     let (mut counts, mut packets) = (Counts::default(), Packets::default());
     for one in ran {
         counts.add(&one.counts);
@@ -88,7 +89,8 @@ fn row(options: &Options, Job { case, policy, recovery, .. }: Job, ran: &[Ran]) 
         case,
         policy,
         recovery,
-        classical: classical::goodput(policy, case.flows, *options.cores, service, line),
+        classical: classical::goodput(policy, case.flows, *options.cores, service, line)
+            .min(classical::window_goodput(case.flows, options.receive_window.0, round_trip)),
         goodput: Spread::of(ran.iter().map(|ran| ran.goodput)),
         jain: Spread::of(ran.iter().map(|ran| ran.jain)),
         cores_used: Spread::of(ran.iter().map(|ran| ran.cores_used)),

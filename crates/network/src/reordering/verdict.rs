@@ -70,6 +70,14 @@ fn on_cost(found: &Found) -> Option<String> {
     let parts: Vec<String> = recoveries(found, worst.case)
         .map(|row| format!("{} with {}", Percent(row.ratio()), row.recovery))
         .collect();
+    if worst.counts.reordered == 0 {
+        return Some(format!(
+            "No segment comes late, and yet spraying gets less than the classical {} with {}: {}. Windows, rings or time-outs bound it.",
+            shown(worst.classical),
+            worst.case.in_words(),
+            join(&parts)
+        ));
+    }
     Some(format!(
         "Reordering costs most with {}: of the classical {}, spraying gets {}.",
         worst.case.in_words(),

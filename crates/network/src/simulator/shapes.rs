@@ -12,7 +12,7 @@ use super::topology::{BadTopology, Link, Topology};
 const MOST_PORTS: u32 = 64;
 
 /// Nodes of a table, at most.
-const MOST_NODES: usize = 1 << 17;
+const MOST_NODES: usize = 1 << 15;
 
 /// A table of links that cannot be read.
 #[derive(Debug, Error)]
@@ -128,7 +128,7 @@ pub fn read_links(table: impl Read) -> Result<Named, BadTable> {
         let delay = text(delay).parse::<Nanos>().map_err(|_| bad("a delay such as 5us", found(delay)))?;
         rows.push((ends, rate, delay));
         if names.len() > MOST_NODES {
-            return Err(bad("at most 131072 nodes", format!("more in line {line}")));
+            return Err(bad("at most 32768 nodes", format!("more in line {line}")));
         }
     }
     // Hosts come first.
@@ -140,6 +140,10 @@ pub fn read_links(table: impl Read) -> Result<Named, BadTable> {
     }
     let hosts: Vec<String> =
         order.iter().filter(|&&node| names[node].1 == 1).map(|&node| names[node].0.clone()).collect();
+    if hosts.len() < 2 {
+        let expected = "two hosts or more, which are nodes with a single row (each link has one row)";
+        return Err(bad(expected, hosts.len().to_string()));
+    }
     let mut links = Vec::new();
     for ((one, other), rate, delay) in rows {
         let (one, other) = (number_of[one], number_of[other]);

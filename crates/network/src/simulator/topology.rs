@@ -5,6 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use thiserror::Error;
 use trueplane_units::{BitsPerSec, Nanos};
 
+/// Entries of the table of ways, at most: half a gigabyte.
+const MOST_ROUTES: u64 = 1 << 26;
+
 /// A network that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadTopology {
@@ -98,6 +101,10 @@ impl Topology {
             }
         }
         let (last, targets) = last_links(nodes, hosts, &links);
+        let table = targets.len() as u64 * u64::from(nodes);
+        if table > MOST_ROUTES {
+            return number("switches with hosts, times nodes", "at most 2^26", table);
+        }
         let distances = distances(nodes, hosts, &links, &targets);
         let is_missing = |from: u32, to: u32| {
             let end = last[to as usize];
@@ -198,10 +205,14 @@ fn both(links: &mut Vec<Link>, one: u32, other: u32, rate: BitsPerSec, delay: Na
 fn last_links(nodes: u32, hosts: u32, links: &[Link]) -> (Vec<Last>, Vec<u32>) {
     let mut group_of = vec![u32::MAX; nodes as usize];
     let mut targets = Vec::new();
-    let last = |host| {
-        let mut arriving = (0..).zip(links).filter(|(_, link)| link.to == host);
-        let (node, port, target) = match (arriving.next(), arriving.next()) {
-            (Some((port, link)), None) if link.from >= hosts => (link.from, port, link.from),
+    let mut arriving = vec![(0, NONE, NONE); hosts as usize];
+    for (port, link) in (0_u32..).zip(links).filter(|(_, link)| link.to < hosts) {
+        let (count, ..) = arriving[link.to as usize];
+        arriving[link.to as usize] = (count + 1, link.from, port);
+    }
+    let last = |host: u32| {
+        let (node, port, target) = match arriving[host as usize] {
+            (1, from, port) if from >= hosts => (from, port, from),
             _ => (NONE, NONE, host),
         };
         let group = &mut group_of[target as usize];

@@ -136,6 +136,12 @@ impl Sizes {
         if steps.is_empty() { Self { steps: vec![(1, 1.0)] } } else { Self { steps } }
     }
 
+    /// The distribution in which each size is another, by a function that ascends.
+    #[must_use]
+    pub fn mapped(&self, other: impl Fn(u64) -> u64) -> Self {
+        Self { steps: self.steps.iter().map(|&(bytes, share)| (other(bytes), share)).collect() }
+    }
+
     /// The sizes that occur, each with its share of the flows.
     pub fn shares(&self) -> impl Iterator<Item = (u64, f64)> {
         let below = std::iter::once(0.0).chain(self.steps.iter().map(|(_, share)| *share));

@@ -90,7 +90,11 @@ fn wrong_tables_are_refused_in_one_line() {
     assert_eq!(links(&format!("{header}a,b,0bps,5us\n")), "rate: expected 1bps or more, got 0");
     let apart = links(&format!("{header}a,b,1bps,5us\nc,d,1bps,5us\n"));
     assert_eq!(apart, "links: expected a way from each host to each other, got none from \"c\" to \"a\"");
-    assert!(links(header).starts_with("hosts: expected 2 to the number of nodes, got 0"));
+    assert!(
+        links(header).starts_with("links: expected two hosts or more, which are nodes with a single row")
+    );
+    let twice = links(&format!("{header}a,s,1bps,5us\ns,a,1bps,5us\nb,s,1bps,5us\ns,b,1bps,5us\n"));
+    assert!(twice.contains("(each link has one row), got 0"), "{twice}");
     let flows = |text: &str| read_flows(text.as_bytes(), &[], 4).unwrap_err().to_string();
     let header = "start_ns,from,to,bytes\n";
     assert!(
