@@ -22,7 +22,7 @@ const LARGEST_PACKET: u64 = 1_500;
 /// More packet-hops than these, under all policies and loads together, are refused: they take hours.
 const MOST_HOPS: f64 = 5e10;
 /// Loads that are simulated unless the user gives others.
-const USUAL_LOADS: [u64; 3] = [200_000, 500_000, 800_000];
+const USUAL_LOADS: [u64; 3] = [200_000, 400_000, 600_000];
 
 /// Heading of help texts for flows and their senders.
 const FLOWS: &str = "Flows and senders";
@@ -57,7 +57,7 @@ parameters! {
         /// Offered load, as a share of what all hosts together can send. A list varies it.
         ///
         /// It counts the bytes of flows. Headers and acknowledgements come on top: about 17% with large flows.
-        pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.2,0.5,0.8", conflicts: "flow_starts" },
+        pub load: Option<List<Factor>> => { value: "LIST", default_words: "0.2,0.4,0.6", conflicts: "flow_starts" },
         /// Flows that start per second in the whole network. It replaces --load. A list varies it.
         pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST", heading: FLOWS },
         /// Time during which flows start, unless a file has the flows. All flows run to their end.
