@@ -34,7 +34,7 @@ def isolation(
 
     Each tenant has long-running flows, each from a host of its own, to one host behind the shared link.
     The senders react to losses and marks. The second tenant starts later than the first. A further
-    tenant sends small flows, one after the other, to probe how long packets take.
+    tenant sends small flows at random times, to probe how long packets take.
 
     The limits stand at the port of the shared link. Nimble drops and marks packets before they wait,
     token-bucket drops them, and drr has a queue for each tenant. Limiters are the objects that

@@ -213,8 +213,8 @@ def reordering(
     may overtake each other. Every packet, queue and acknowledgement is simulated.
 
     The list `recovery` varies how senders find out that a packet is lost. The classical model has no
-    cost of reordering: the goodput is that of the line, or of the cores which flows use if hashing
-    spreads them evenly, whichever is less.
+    cost of reordering: the goodput is that of the line, of the cores which flows use if hashing spreads
+    them evenly, or of the receive windows, whichever is least.
 
     Parameters
 
