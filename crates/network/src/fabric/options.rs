@@ -8,7 +8,7 @@ use trueplane_units::{
 };
 
 use super::names::{Shape, TopologyName, Workload, WorkloadName};
-use super::system::{RankName, SystemName, TransportName};
+use super::system::{PACKING, RankName, SystemName, TransportName};
 use crate::simulator::{FlowSpec, Named, Pattern};
 
 /// Queues of a port, at most.
@@ -18,7 +18,7 @@ const MOST_DEPTH: u64 = 1 << 16;
 /// Switches of a kind, and hosts at a leaf, at most.
 const MOST_NODES: u64 = 256;
 /// Bytes of the largest packet.
-const LARGEST_PACKET: u64 = 1_500;
+const LARGEST_PACKET: u64 = (PACKING.segment + PACKING.header) as u64;
 /// More packet-hops than these, under all policies and loads together, are refused: they take hours.
 const MOST_HOPS: f64 = 5e10;
 /// Loads that are simulated unless the user gives others.
@@ -116,7 +116,8 @@ fn recorded(flows: &[FlowSpec], capacity: f64) -> Offered {
     Offered { load: bits / seconds / capacity, flows_per_second: flows.len() as f64 / seconds }
 }
 
-fn bits_of(flows: &[FlowSpec]) -> f64 {
+/// Bits of the flows.
+pub(super) fn bits_of(flows: &[FlowSpec]) -> f64 {
     flows.iter().map(|flow| flow.bytes as f64 * 8.0).sum()
 }
 

@@ -36,7 +36,7 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
     }
     let rows: Vec<Row<'_>> =
         found.loads.iter().flat_map(|load| load.systems.iter().map(move |run| (load, run))).collect();
-    systems(options, found, rows.clone(), page);
+    systems(options, rows.clone(), page);
     slowdowns(rows.clone(), page);
     counts(rows, page);
     page.lead(small(options, found));
@@ -45,13 +45,13 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
 }
 
 fn warnings(found: &Found, page: &mut Page) {
-    let formula =
-        |load: &AtLoad| load.systems.iter().filter_map(|run| run.large.classical_ns).fold(0.0, f64::max);
-    let longest = found.loads.iter().map(formula).fold(0.0, f64::max);
     // What a file has is what there is.
     if found.is_recorded {
         return;
     }
+    let formula =
+        |load: &AtLoad| load.systems.iter().filter_map(|run| run.large.classical_ns).fold(0.0, f64::max);
+    let longest = found.loads.iter().map(formula).fold(0.0, f64::max);
     if longest > found.start_time.0 as f64 {
         page.warn(format!(
             "Flows start for {}, and large ones take {} by the formula: the network is not yet as busy as the formula has it. Raise --duration.",
@@ -82,7 +82,7 @@ fn name_of((_, run): &Row<'_>) -> &'static str {
     run.system.name()
 }
 
-fn systems(options: &Options, found: &Found, rows: Vec<Row<'_>>, page: &mut Page) {
+fn systems(options: &Options, rows: Vec<Row<'_>>, page: &mut Page) {
     let title = format!("Flow completion times, {}", options.rank.purpose());
     page.table("policies", title, rows)
         .col("load", "load", load_of)
@@ -93,9 +93,7 @@ fn systems(options: &Options, found: &Found, rows: Vec<Row<'_>>, page: &mut Page
         .col("1 MB and more: mean", "large_mean_ns", |(_, run)| run.large.mean_ns().map(Cell::Nanos))
         .col("by the formula", "large_classical_ns", |(_, run)| run.large.classical_ns.map(Cell::Nanos))
         .col("drops", "drop_share", |(_, run)| Percent(run.drops as f64 / run.sent.max(1) as f64))
-        .mark(|(load, run)| {
-            best(options, found, load).filter(|best| *best == run.system).map(|_| "deploy this")
-        });
+        .mark(|(load, run)| best(load).filter(|best| *best == run.system).map(|_| "deploy this"));
 }
 
 fn slowdowns(rows: Vec<Row<'_>>, page: &mut Page) {

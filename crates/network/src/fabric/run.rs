@@ -5,17 +5,14 @@ use trueplane_units::Nanos;
 
 use super::found::{AtLoad, Class, Found, SystemRun};
 use super::names::Workload;
-use super::options::{Offered, Options, seconds_of};
+use super::options::{Offered, Options, bits_of, seconds_of};
 use super::port::queue;
 use super::queueing::{Discipline, MeanTimes};
-use super::system::{RankName, Senders, SystemName, TransportName};
+use super::system::{PACKING, RankName, Senders, SystemName, TransportName};
 use crate::simulator::{
-    Completed, FlowSpec, Network, Outcome, Packing, Poisson, SizeClass, Sizes, Topology, least_time,
+    Completed, FlowSpec, Network, Outcome, Poisson, SizeClass, Sizes, Topology, least_time,
 };
 use crate::transport::{Simplified, Transport, preset};
-
-/// Packets of the simulated senders: 1,500 bytes on the wire.
-const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
 
 /// Looks at a run without a packet that arrived in between, after which it has no end.
 const MOST_IDLE: u32 = 64;
@@ -89,7 +86,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     let setting = Setting { options, topology: &topology, observer };
     let mut done = cases::over(&runs, observer, |(load, system)| setting.run(load, *system))?.into_iter();
     let at_load = |load: Load| AtLoad {
-        load: load.bits() / seconds / capacity,
+        load: bits_of(&load.flows) / seconds / capacity,
         flows: load.flows.len() as u64,
         offered: load.offered,
         systems: done.by_ref().take(options.policies.len()).collect(),
@@ -120,10 +117,6 @@ impl Load {
     /// Packets with bytes of the flows, and their acknowledgements.
     fn packets(&self) -> u64 {
         2 * self.flows.iter().map(|flow| PACKING.packets(flow.bytes)).sum::<u64>()
-    }
-
-    fn bits(&self) -> f64 {
-        self.flows.iter().map(|flow| flow.bytes as f64 * 8.0).sum()
     }
 }
 

@@ -3,6 +3,12 @@
 use trueplane_sched::policy::{Order, SchedulerName};
 use trueplane_units::choices;
 
+use crate::simulator::Packing;
+use crate::transport::preset;
+
+/// Packets of the simulated senders: 1,500 bytes on the wire.
+pub(crate) const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
+
 choices! {
     /// The rank of a packet at a port.
     pub enum RankName {

@@ -82,11 +82,10 @@ fn on_large(busiest: &AtLoad) -> Option<String> {
     (!parts.is_empty()).then(|| format!("Flows of 1 MB and more take {}.", join(&parts)))
 }
 
-/// The system under which small flows are fastest, of those that need no exact order; with fair shares, too, small flows tell them apart. None if
-/// another one is about as fast.
-pub(super) fn best(_: &Options, found: &Found, load: &AtLoad) -> Option<SystemName> {
+/// The system under which small flows are fastest, of those that need no exact order. None if another one is about as fast.
+pub(super) fn best(load: &AtLoad) -> Option<SystemName> {
     let deployable = || load.systems.iter().filter(|run| !run.system.needs_exact_order());
-    if found.loads.is_empty() || deployable().count() < 2 {
+    if deployable().count() < 2 {
         return None;
     }
     let mean = |run: &&SystemRun| run.small.mean_ns().unwrap_or(f64::INFINITY);
@@ -99,7 +98,7 @@ pub(super) fn best(_: &Options, found: &Found, load: &AtLoad) -> Option<SystemNa
 /// The system to deploy, in words.
 pub(super) fn advice(options: &Options, found: &Found) -> String {
     let Some(busiest) = found.busiest() else { return String::new() };
-    let Some(best) = best(options, found, busiest) else { return String::new() };
+    let Some(best) = best(busiest) else { return String::new() };
     let goal = match options.rank {
         RankName::PFabric => "small flows finish first",
         RankName::Stfq => "flows below 100 kB, which suffer most from unfair shares, finish first",

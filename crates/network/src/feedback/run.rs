@@ -14,11 +14,9 @@ use super::found::{Found, Open, Scenario, SchedulerRun, Variable};
 use super::options::Options;
 use super::port::{Counting, Queue, Tally, roomy};
 use crate::fabric::TransportName;
-use crate::simulator::{Link, Network, Outcome, Packing, Poisson, Sizes, Topology};
+use crate::fabric::system::PACKING;
+use crate::simulator::{Link, Network, Outcome, Poisson, Sizes, Topology};
 use crate::transport::{Simplified, Transport, preset};
-
-/// Packets of the simulated senders: 1,500 bytes on the wire.
-const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
 
 /// Loads that the open loop can have.
 const LOADS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
