@@ -31,7 +31,8 @@ impl Study for Feedback {
     const EXAMPLES: &'static str = "\
         trueplane sched feedback --report out
         trueplane sched feedback --ranks uniform,exponential --push-down cost,queue-bound,rank,one
-        trueplane sched feedback --flow-starts 500,1000,1500 --duration 200ms --json";
+        trueplane sched feedback --flow-starts 500,1000,1500 --duration 200ms --json
+        trueplane sched feedback --both-ways --flow-starts 1500 --duration 1s --transport simplified";
     const BELIEF: &'static str = "arrivals do not depend on the scheduler, so packets that come at random times show how it orders them";
 
     type Options = Options;

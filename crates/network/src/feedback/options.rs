@@ -39,6 +39,10 @@ parameters! {
         pub policies: Choices<SchedulerName> => { value: "LIST", default: "fifo,sp-pifo,gradient,fixed,pifo" },
         /// Flows that start per second. A list varies it.
         pub flow_starts: Option<List<Positive<PerSecond>>> => { value: "LIST", default_words: "1000" },
+        /// Flows start at both ends of the link, half of them at each. Both ends have the port, and acknowledgements of one direction wait there with data of the other.
+        ///
+        /// That is how figures 5 and 6 of SP-PIFO were made, with 1500 flows per second.
+        pub both_ways: bool => {},
         /// Time that is simulated.
         pub duration: Positive<Nanos> => { value: "TIME", default: "300ms" },
         /// How senders recover from losses and set their windows and timers.

@@ -15,7 +15,7 @@ use super::options::Options;
 use super::port::{Counting, Queue, Tally, roomy};
 use crate::fabric::TransportName;
 use crate::fabric::system::PACKING;
-use crate::simulator::{Link, Network, Outcome, Poisson, Sizes, Topology};
+use crate::simulator::{FlowSpec, Link, Network, Outcome, Poisson, Sizes, Topology};
 use crate::transport::{Simplified, Transport, preset};
 
 /// Loads that the open loop can have.
@@ -74,13 +74,16 @@ fn measure(
     observer: &dyn Observer,
 ) -> Result<SchedulerRun, Error> {
     let tally = Rc::new(RefCell::new(Tally::default()));
-    let port = port(options, scenario, scheduler, &tally)?;
+    let counted = |seed| port(options, scenario, scheduler, &tally, seed);
+    let back = if options.both_ways { counted(!options.seed)? } else { roomy() };
+    let ports = [counted(options.seed)?, back];
     let outcome = match options.transport {
-        TransportName::Standard => simulate(options, scenario, port, preset::simplified_tcp(), observer),
-        TransportName::Simplified => simulate(options, scenario, port, Simplified::TCP, observer),
+        TransportName::Standard => simulate(options, scenario, ports, preset::simplified_tcp(), observer),
+        TransportName::Simplified => simulate(options, scenario, ports, Simplified::TCP, observer),
     }?;
     let Tally { by_rank, bytes, waiting } = tally.take();
-    let sent = options.rate.0 as f64 * options.duration.0 as f64 / 1e9;
+    let directions = if options.both_ways { 2.0 } else { 1.0 };
+    let sent = options.rate.0 as f64 * options.duration.0 as f64 / 1e9 * directions;
     let mut run = SchedulerRun {
         scenario,
         scheduler,
@@ -98,12 +101,13 @@ fn measure(
     Ok(run)
 }
 
-/// The port of the senders.
+/// A port with the scheduler.
 fn port(
     options: &Options,
     scenario: Scenario,
     scheduler: SchedulerName,
     tally: &Rc<RefCell<Tally>>,
+    seed: u64,
 ) -> Result<Queue, Error> {
     let RankChoice::Drawn(ranks) = scenario.ranks else {
         return Err(Error::Internal("ranks that are not drawn were not refused".to_owned()));
@@ -119,14 +123,14 @@ fn port(
         counts: Some(&weights),
         optimum: None,
     };
-    with_scheduler(scheduler, &settings, Counting { ranks, seed: options.seed, tally: Rc::clone(tally) })
+    with_scheduler(scheduler, &settings, Counting { ranks, seed, tally: Rc::clone(tally) })
 }
 
-/// Two hosts and a link in each direction, of which the first has the port.
+/// Two hosts and a link in each direction, each with its port.
 fn simulate(
     options: &Options,
     scenario: Scenario,
-    port: Queue,
+    ports: [Queue; 2],
     transport: impl Transport,
     observer: &dyn Observer,
 ) -> Result<Outcome, Error> {
@@ -135,14 +139,9 @@ fn simulate(
     let topology = Topology::new(2, 2, vec![link(0, 1), link(1, 0)]).map_err(|error| parameters(&error))?;
     let sizes = Sizes::new(vec![(options.flow_size.0, 1.0)]).map_err(|error| parameters(&error))?;
     let starts = Poisson::new(2, scenario.flow_starts as f64, sizes, *options.duration, options.seed);
-    // All flows go the same way.
-    let flows = starts.map(|flow| crate::simulator::FlowSpec { from: 0, to: 1, ..flow });
-    let mut queues = [roomy(), port];
-    let mut left = queues.len();
-    let next = move |_| {
-        left -= 1;
-        std::mem::replace(&mut queues[left], roomy())
-    };
+    let flows = starts.map(|flow| if options.both_ways { flow } else { FlowSpec { from: 0, to: 1, ..flow } });
+    let mut ports = ports.into_iter();
+    let next = move |_| ports.next().expect("there is a port for each link");
     let network = Network::new(&topology, next, transport, PACKING.header, options.seed);
     let network = network.map_err(|error| parameters(&error))?;
     let outcome = network.run_watched(flows, *options.duration, |_| !observer.interrupted());
@@ -150,10 +149,14 @@ fn simulate(
     outcome.map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// Bits on the wire that the flows need if nothing is lost.
+/// Bits that the flows need at the ports that are counted if nothing is lost.
 fn flow_bits(options: &Options, outcome: &Outcome) -> f64 {
     let flows = outcome.completed.len() + outcome.unfinished;
-    flows as f64 * PACKING.wire_bytes(options.flow_size.0) as f64 * 8.0
+    let there = PACKING.wire_bytes(options.flow_size.0);
+    // Each packet is acknowledged.
+    let back = PACKING.packets(options.flow_size.0) * u64::from(PACKING.header);
+    let bytes = if options.both_ways { there + back } else { there };
+    flows as f64 * bytes as f64 * 8.0
 }
 
 /// The same scheduler where as many packets come at random times, at this load. None without packets.

@@ -90,3 +90,35 @@ fn what_cannot_be_is_refused_in_one_line() {
     );
     assert!(refusal(&[("flow_starts", "1G")]).contains("expected a --duration so short"));
 }
+
+/// With flows from both ends, each direction carries half of them and the acknowledgements of the others.
+#[test]
+fn both_ways_share_the_flows_and_count_acknowledgements() {
+    let given =
+        [("both_ways", "true"), ("policies", "fifo,sp-pifo"), ("flow_size", "1B"), ("flow_starts", "2K")];
+    let found = run(&given).unwrap();
+    let run = &found.runs[0];
+    // Of each flow: a SYN, its acknowledgement, a packet of data, and the acknowledgement of that.
+    assert_eq!(run.total().arrivals, 4 * run.completed);
+    assert!(run.completed > 20 && run.unfinished == 0);
+}
+
+/// Sums of inversions that SP-PIFO's authors published (`uniform.dat`, `adaptation_strategies.dat`): 864,088 with FIFO, 264,568 with SP-PIFO, and 203,238 with
+/// fixed bounds.
+#[test]
+fn inversions_are_in_the_published_ratios() {
+    let given = [
+        ("both_ways", "true"),
+        ("flow_starts", "1500"),
+        ("transport", "simplified"),
+        ("policies", "fifo,sp-pifo,fixed"),
+        ("duration", "100ms"),
+    ];
+    let found = run(&given).unwrap();
+    let inversions = |scheduler| found.run(scheduler).unwrap().total().inversions as f64;
+    for (scheduler, published) in [(SchedulerName::SpPifo, 264_568.0), (SchedulerName::Fixed, 203_238.0)] {
+        let of_fifo = inversions(scheduler) / inversions(SchedulerName::Fifo);
+        let off = of_fifo / (published / 864_088.0) - 1.0;
+        assert!(off.abs() < 0.02, "{scheduler}: {of_fifo:.3} of FIFO's, {off:+.3} from the published ratio");
+    }
+}
