@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 // What is true of the registers and memories of tp_bbq in every cycle: enough that each of these statements follows from all of them
 // in the cycle before. Part of tp_bbq_formal, whose model and waiting answers they refer to.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// tp_bbq_exact with the statements that it makes of itself, for any pushes, pops and resets.
 ///
 /// The first cycle is one of reset, as in any circuit; nothing else is assumed.
@@ -28,7 +29,10 @@ module tp_bbq_exact_formal
 
   tp_bbq_exact #(
     .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .FrontElements(FrontElements)
-  ) i_dut (.*);
+  ) i_dut (
+    .clk_i, .rst_ni, .push_valid_i, .push_ready_o, .push_priority_i, .push_data_i,
+    .pop_valid_o, .pop_ready_i, .pop_priority_o, .pop_data_o, .occupancy_o
+  );
 
   logic started_q;
   initial started_q = 1'b0;

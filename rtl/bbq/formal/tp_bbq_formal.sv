@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// tp_bbq against a reference model, for any requests and any resets: each response, its cycle, and the occupancies.
 ///
 /// The model is a list of all elements in the order in which they came. It answers a request in the cycle in which it is made; its
@@ -57,7 +58,10 @@ module tp_bbq_formal
   tp_bbq #(
     .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .Partitions(Partitions), .Lanes(Lanes),
     .LutWords(LutWords)
-  ) i_dut (.*);
+  ) i_dut (
+    .clk_i, .rst_ni, .valid_i, .ready_o, .op_i, .partition_i, .priority_i, .data_i,
+    .valid_o, .status_o, .op_o, .partition_o, .priority_o, .data_o, .occupancy_o
+  );
 
   // The oldest element is in [0]; those that are used are together.
   element_t [Elements-1:0] list_q, list_d;

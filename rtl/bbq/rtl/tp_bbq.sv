@@ -1,33 +1,44 @@
-/// BBQ: integer priority queues in one tree and one memory, one operation in every cycle, in any order.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// BBQ: integer priority queues in one tree and one memory, one operation in every cycle, in any
+/// order.
 ///
-/// Responses are those of a queue that does one operation after the other; elements of one priority leave in the order in which they
-/// came; an operation that cannot be done says so and changes nothing. A reset takes one cycle, whenever it comes: no memory is
-/// initialised.
+/// Responses are those of a queue that does one operation after the other; elements of one priority
+/// leave in the order in which they came; an operation that cannot be done says so and changes
+/// nothing. A reset takes one cycle, whenever it comes: no memory is initialised.
 ///
-/// How it works, stage by stage. Four parts are in a row, and each does an operation in one stage and with all of its effect, before
-/// it does the next one. None has to guess what another one will find out, nothing is ever taken back.
+/// How it works, stage by stage. Four parts are in a row, and each does an operation in one stage
+/// and with all of its effect, before it does the next one. None has to guess what another one will
+/// find out, nothing is ever taken back.
 ///
-/// 1. `tp_bbq_front` decides. It has the number of elements of each partition and of all. Whatever passes can be done.
-///    Hazard: two operations on one partition in a row; the count after the first goes straight into the second's register.
-/// 2. `tp_bbq_level`, one for each level: from a node to a child. A node's word has the counts of all its children, so that which
-///    child it is and whether its last element leaves are found at the same time, from the same word.
-///    Hazard: the node is read 3 cycles before it is used (1 if it is in LUT RAM), and written when it is used. `tp_bbq_fetch` has
-///    the words of the 3 (1) operations ahead, and takes the newest of the same node, instead of what the memory says.
-///    The root is in registers.
-/// 3. `tp_bbq_lists`: from a bucket to an element. The record of a bucket's list comes out of another `tp_bbq_fetch`.
-///    Hazard: the element behind the head is needed in the next cycle, if another dequeue of the bucket follows, and a link takes
-///    longer than that to read. Links go to the element two behind, and the record has the first two and the last two.
-///    Hazard: an enqueue right behind a dequeue from a full queue needs the element that it frees. Both move an element from one
-///    list to another in the same stage; the free list is one of them.
+/// 1. `tp_bbq_front` decides. It has the number of elements of each partition and of all. Whatever
+///    passes can be done.
+///    Hazard: two operations on one partition in a row; the count after the first goes straight
+///    into the second's register.
+/// 2. `tp_bbq_level`, one for each level: from a node to a child. A node's word has the counts of
+///    all its children, so that which child it is and whether its last element leaves are found at
+///    the same time, from the same word.
+///    Hazard: the node is read 3 cycles before it is used (1 if it is in LUT RAM), and written when
+///    it is used. `tp_bbq_fetch` has the words of the 3 (1) operations ahead, and takes the newest
+///    of the same node, instead of what the memory says. The root is in registers.
+/// 3. `tp_bbq_lists`: from a bucket to an element. The record of a bucket's list comes out of
+///    another `tp_bbq_fetch`.
+///    Hazard: the element behind the head is needed in the next cycle, if another dequeue of the
+///    bucket follows, and a link takes longer than that to read. Links go to the element two
+///    behind, and the record has the first two and the last two.
+///    Hazard: an enqueue right behind a dequeue from a full queue needs the element that it frees.
+///    Both move an element from one list to another in the same stage; the free list is one of
+///    them.
 /// 4. The data memory, read in the same stage, and the response.
 ///
 /// What a request brings travels alongside in `tp_delay`.
 ///
-/// Partitions have the top bits of a bucket's number. Where the partition decides a level's digit, a dequeue goes where it says;
-/// where it decides some bits of one, the others' children are masked. See `tp_bbq_pkg::first_level` for the levels that are left out.
+/// Partitions have the top bits of a bucket's number. Where the partition decides a level's digit,
+/// a dequeue goes where it says; where it decides some bits of one, the others' children are
+/// masked. See `tp_bbq_pkg::first_level` for the levels that are left out.
 ///
-/// Latency: `Latency` cycles from a request to its response; 16 at the default parameters. 1 (2 with partitions) for the front, 2
-/// for the root, 3 for a level in LUT RAM, 4 in block RAM, and 6 (5) for the lists.
+/// Latency: `Latency` cycles from a request to its response; 16 at the default parameters. 1 (2
+/// with partitions) for the front, 2 for the root, 3 for a level in LUT RAM, 4 in block RAM, and 6
+/// (5) for the lists.
 ///
 /// Source: Atre 2025 §4.2 to §4.4. Departures: see the parts.
 module tp_bbq
@@ -37,13 +48,16 @@ module tp_bbq
   parameter int unsigned Width = 8,
   /// Levels of the tree, D: at least 1, with W^D at most 2^24.
   parameter int unsigned Levels = 3,
-  /// Elements that all partitions hold together, N: from 1 to 2^24. With 2^k − 1 no count has a bit only for N.
+  /// Elements that all partitions hold together, N: from 1 to 2^24. With 2^k − 1 no count has a bit
+  /// only for N.
   parameter int unsigned Elements = 1023,
   /// Bits of the data of an element: from 1 to 64.
   parameter int unsigned DataBits = 16,
-  /// Logical queues: a power of two from 1 to W^D, and at most 4096, as each has a count in registers and on a port.
+  /// Logical queues: a power of two from 1 to W^D, and at most 4096, as each has a count in
+  /// registers and on a port.
   parameter int unsigned Partitions = 1,
-  /// 2: links are read through the memory's output register. 1: not; slower, and half the memory for buckets.
+  /// 2: links are read through the memory's output register. 1: not; slower, and half the memory
+  /// for buckets.
   parameter int unsigned Lanes = 2,
   /// Levels, and the table of buckets, of up to so many words are kept in LUT RAM.
   parameter int unsigned LutWords = 16,
@@ -81,7 +95,8 @@ module tp_bbq
   output logic [PriorityBits-1:0]              priority_o,
   /// Of a dequeue that was done; 0 otherwise.
   output logic [DataBits-1:0]                  data_o,
-  /// Elements of each partition. A request counts 2 cycles after it, 3 with several partitions: before its response.
+  /// Elements of each partition. A request counts 2 cycles after it, 3 with several partitions:
+  /// before its response.
   output logic [Partitions-1:0][CountBits-1:0] occupancy_o
 );
   // Refused when it is elaborated.
@@ -97,7 +112,8 @@ module tp_bbq
   if (DataBits < 1 || DataBits > 64) begin : g_refuse_data
     $error("tp_bbq: DataBits is from 1 to 64");
   end
-  if (Partitions < 1 || 32'd1 << $clog2(Partitions) != Partitions || Partitions > 32'd1 << BucketBits ||
+  if (Partitions < 1 || 32'd1 << $clog2(Partitions) != Partitions ||
+      Partitions > 32'd1 << BucketBits ||
       Partitions > 4096) begin : g_refuse_partitions
     $error("tp_bbq: Partitions is a power of two from 1 to Width^Levels, and at most 4096");
   end
@@ -132,7 +148,9 @@ module tp_bbq
   logic [DataBits-1:0]      d_data;
   logic                     d_empty, d_single;
 
-  tp_bbq_front #(.Elements(Elements), .Partitions(Partitions), .PayloadBits(PriorityBits + DataBits)) i_front (
+  tp_bbq_front #(
+    .Elements(Elements), .Partitions(Partitions), .PayloadBits(PriorityBits + DataBits)
+  ) i_front (
     .clk_i, .rst_ni,
     .valid_i, .op_i, .partition_i, .payload_i({priority_i, data_i}),
     .valid_o(d_valid), .op_o(d_op), .partition_o(d_partition), .payload_o({d_priority, d_data}),
@@ -162,20 +180,23 @@ module tp_bbq
 
   for (genvar level = int'(First); level <= int'(Levels); level++) begin : g_level
     localparam int unsigned Above = (level - 1) * DigitBits;
-    localparam int unsigned Known = (KnownBits <= Above) ? 0
-                                  : (KnownBits >= Above + DigitBits) ? DigitBits : KnownBits - Above;
+    localparam int unsigned Known =
+        (KnownBits <= Above) ? 0
+        : (KnownBits >= Above + DigitBits) ? DigitBits : KnownBits - Above;
     logic unused;
     assign unused = step[level].single;
 
     tp_bbq_level #(
-      .Width(Width), .CountBits(CountBits), .BucketBits(BucketBits), .DigitLow((Levels - level) * DigitBits),
+      .Width(Width), .CountBits(CountBits), .BucketBits(BucketBits),
+      .DigitLow((Levels - level) * DigitBits),
       .KnownBits(Known), .Style(style(32'd1 << Above, LutWords))
     ) i_level (
       .clk_i, .rst_ni,
       .valid_i(step[level].valid), .enqueue_i(step[level].enqueue), .max_i(step[level].max),
       .empty_i(step[level].empty), .bucket_i(step[level].bucket),
       .valid_o(step[level+1].valid), .enqueue_o(step[level+1].enqueue), .max_o(step[level+1].max),
-      .empty_o(step[level+1].empty), .single_o(step[level+1].single), .bucket_o(step[level+1].bucket)
+      .empty_o(step[level+1].empty), .single_o(step[level+1].single),
+      .bucket_o(step[level+1].bucket)
     );
   end
 
@@ -187,10 +208,12 @@ module tp_bbq
   assign unused = &{1'b0, step[Levels+1].max, bucket};
 
   tp_bbq_lists #(
-    .Elements(Elements), .DataBits(DataBits), .BucketBits(BucketBits), .Lanes(Lanes), .Style(BucketStyle)
+    .Elements(Elements), .DataBits(DataBits), .BucketBits(BucketBits), .Lanes(Lanes),
+    .Style(BucketStyle)
   ) i_lists (
     .clk_i, .rst_ni,
-    .valid_i(step[Levels+1].valid), .enqueue_i(step[Levels+1].enqueue), .empty_i(step[Levels+1].empty),
+    .valid_i(step[Levels+1].valid), .enqueue_i(step[Levels+1].enqueue),
+    .empty_i(step[Levels+1].empty),
     .single_i(step[Levels+1].single), .bucket_i(step[Levels+1].bucket),
     .data_i(x_data), .bucket_o(bucket), .data_o
   );
@@ -209,7 +232,9 @@ module tp_bbq
   end
   assign valid_o = valid_q[Latency-FrontCycles-1];
 
-  tp_delay #(.Bits(DataBits), .Cycles(DataCycles)) i_data (.clk_i, .rst_ni, .data_i(d_data), .data_o(x_data));
+  tp_delay #(.Bits(DataBits), .Cycles(DataCycles)) i_data (
+    .clk_i, .rst_ni, .data_i(d_data), .data_o(x_data)
+  );
 
   tp_delay #(.Bits(4 + PartitionBits), .Cycles(Latency - FrontCycles)) i_request (
     .clk_i, .rst_ni, .data_i({d_status, d_op, d_partition}), .data_o({status_o, op_o, partition_o})

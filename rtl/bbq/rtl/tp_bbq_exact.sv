@@ -1,26 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// A queue without latency: a `tp_bbq` behind a small PIFO that has the smallest elements at hand.
 ///
-/// The element of the smallest priority of all that are in the queue can be seen on the ports, at any time at which there is one, and
-/// can be taken in every second cycle, together with a push or without one. An element that has left can be back, with a new
-/// priority, when the next one leaves: there is no error from elements that are under way.
+/// The element of the smallest priority of all that are in the queue can be seen on the ports, at
+/// any time at which there is one, and can be taken in every second cycle, together with a push or
+/// without one. An element that has left can be back, with a new priority, when the next one
+/// leaves: there is no error from elements that are under way.
 ///
-/// How it works. A step is two cycles. In the first, pushes and pops are done to the PIFO; a push into the full PIFO makes its last
-/// element spill into the BBQ, and a pop asks the BBQ for its smallest element. In the second cycle the element that a pop some steps
-/// ago has asked for comes to the PIFO, from which another one may spill. The two things that a first cycle asks of the BBQ exclude
-/// each other, as a push with a pop never spills: it is at most one operation in each cycle.
+/// How it works. A step is two cycles. In the first, pushes and pops are done to the PIFO; a push
+/// into the full PIFO makes its last element spill into the BBQ, and a pop asks the BBQ for its
+/// smallest element. In the second cycle the element that a pop some steps ago has asked for comes
+/// to the PIFO, from which another one may spill. The two things that a first cycle asks of the BBQ
+/// exclude each other, as a push with a pop never spills: it is at most one operation in each
+/// cycle.
 ///
-/// Why the PIFO always has the smallest element (Theorem 4). Let p be the largest number of pops whose elements are still under way.
-/// An element that spills has k smaller or equal ones in the PIFO, all of it. From then on each pop takes one of these, and asks the
-/// BBQ for an element that is smaller or equal as well: so at most p of them are missing until those come, and k − p are in the PIFO.
-/// With k = p + 1 that is one.
+/// Why the PIFO always has the smallest element (Theorem 4). Let p be the largest number of pops
+/// whose elements are still under way. An element that spills has k smaller or equal ones in the
+/// PIFO, all of it. From then on each pop takes one of these, and asks the BBQ for an element that
+/// is smaller or equal as well: so at most p of them are missing until those come, and k − p are in
+/// the PIFO. With k = p + 1 that is one.
 ///
-/// Operations per cycle: a push and a pop in two cycles. Latency: none for the pop; a pushed element can leave in the next step.
-/// Memories: those of the BBQ. The PIFO is flip-flops.
+/// Operations per cycle: a push and a pop in two cycles. Latency: none for the pop; a pushed
+/// element can leave in the next step. Memories: those of the BBQ. The PIFO is flip-flops.
 ///
-/// Elements of one priority leave in any order: one that has spilled may be passed by a later one that has not.
+/// Elements of one priority leave in any order: one that has spilled may be passed by a later one
+/// that has not.
 ///
-/// Source: Atre 2025 §4.5.1. Departures: MIN is served first here; a push and a pop into the full PIFO exchange an element without
-/// the BBQ. The pushes of the source, of a new element and of one that comes, are in different cycles.
+/// Source: Atre 2025 §4.5.1. Departures: MIN is served first here; a push and a pop into the full
+/// PIFO exchange an element without the BBQ. The pushes of the source, of a new element and of one
+/// that comes, are in different cycles.
 module tp_bbq_exact
   import tp_bbq_pkg::*;
 #(
@@ -36,8 +43,9 @@ module tp_bbq_exact
   parameter int unsigned Lanes = 2,
   /// As of `tp_bbq`.
   parameter int unsigned LutWords = 16,
-  /// Pops at most whose elements from the BBQ are still under way when another one is due, p. Between the steps of a pop and of its
-  /// element's first chance to leave are the BBQ's latency, a register before it and one behind, and the PIFO.
+  /// Pops at most whose elements from the BBQ are still under way when another one is due, p.
+  /// Between the steps of a pop and of its element's first chance to leave are the BBQ's latency, a
+  /// register before it and one behind, and the PIFO.
   localparam int unsigned UnderWay = (latency(Width, Levels, 1, LutWords) + 2) / 2,
   /// Elements that the PIFO holds, k: more than `UnderWay`. With fewer the order is wrong.
   parameter int unsigned FrontElements = UnderWay + 1,
@@ -52,13 +60,15 @@ module tp_bbq_exact
   input  logic                    rst_ni,
   /// There is an element to add.
   input  logic                    push_valid_i,
-  /// It is added at the end of this cycle if `push_valid_i`: in every second cycle, unless N elements are there.
+  /// It is added at the end of this cycle if `push_valid_i`: in every second cycle, unless N
+  /// elements are there.
   output logic                    push_ready_o,
   /// Its priority.
   input  logic [PriorityBits-1:0] push_priority_i,
   /// Its data.
   input  logic [    DataBits-1:0] push_data_i,
-  /// There is an element, and it can be taken: in every second cycle, the same as `push_ready_o`, unless there is none at all.
+  /// There is an element, and it can be taken: in every second cycle, the same as `push_ready_o`,
+  /// unless there is none at all.
   output logic                    pop_valid_o,
   /// It leaves at the end of this cycle if `pop_valid_o`.
   input  logic                    pop_ready_i,
@@ -128,7 +138,8 @@ module tp_bbq_exact
     .push_priority_i(second_q ? comes_priority_q : push_priority_i),
     .push_data_i(second_q ? comes_data_q : push_data_i),
     .pop_valid_o(front_valid), .pop_ready_i(pop), .pop_priority_o, .pop_data_o,
-    .spill_valid_o(spills), .spill_priority_o(spill_priority), .spill_data_o(spill_data), .occupancy_o(front_count)
+    .spill_valid_o(spills), .spill_priority_o(spill_priority), .spill_data_o(spill_data),
+    .occupancy_o(front_count)
   );
 
   // What is asked of the BBQ, through a register.
@@ -154,7 +165,8 @@ module tp_bbq_exact
   logic [   CountBits-1:0] back_count;
 
   tp_bbq #(
-    .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .Lanes(Lanes), .LutWords(LutWords)
+    .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .Lanes(Lanes),
+    .LutWords(LutWords)
   ) i_back (
     .clk_i, .rst_ni,
     .valid_i(ask_q), .ready_o(back_ready), .op_i(ask_op_q), .partition_i('0),
@@ -163,7 +175,8 @@ module tp_bbq_exact
     .priority_o(answer_priority), .data_o(answer_data), .occupancy_o(back_count)
   );
 
-  // Answers to dequeues come in cycles of one kind, as they are asked in first cycles. The register is emptied in second ones.
+  // Answers to dequeues come in cycles of one kind, as they are asked in first cycles. The register
+  // is emptied in second ones.
   always_ff @(posedge clk_i) begin
     if (answer && answer_op == DequeueMin && answer_status == Ok) begin
       comes_q          <= 1'b1;
@@ -183,14 +196,18 @@ module tp_bbq_exact
     if (rst_ni) begin
       // Nothing is lost: the BBQ has room for what spills.
       assert (!(answer && answer_status == Full));
-      // Lemma 4: with less than k - p in the PIFO there is nothing elsewhere. So there is an element on the ports if there is any.
-      assert (second_q || 32'(front_count) + UnderWay >= FrontElements || 32'(front_count) == 32'(count_q));
-      // What has come waits at most until the next second cycle: its register is free again when the next one comes.
+      // Lemma 4: with less than k - p in the PIFO there is nothing elsewhere. So there is an
+      // element on the ports if there is any.
+      assert (second_q || 32'(front_count) + UnderWay >= FrontElements ||
+              32'(front_count) == 32'(count_q));
+      // What has come waits at most until the next second cycle: its register is free again when
+      // the next one comes.
       assert (!(answer && answer_op == DequeueMin && answer_status == Ok && comes_q && !second_q));
     end
   end
 
-  // Theorem 4, as what it is for: what leaves is the smallest of all that are in the queue, PIFO, BBQ or under way.
+  // Theorem 4, as what it is for: what leaves is the smallest of all that are in the queue, PIFO,
+  // BBQ or under way.
   if (PriorityBits <= 10) begin : g_theorem
     logic [2**PriorityBits-1:0][CountBits-1:0] waiting_q;
     logic                                      smaller;

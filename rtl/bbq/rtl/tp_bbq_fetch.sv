@@ -1,10 +1,13 @@
-/// A table whose words are read, changed and written back by a pipeline that starts an operation in every cycle: its memory, and
-/// the forwarding that makes every operation see the effect of those before it.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// A table whose words are read, changed and written back by a pipeline that starts an operation in
+/// every cycle: its memory, and the forwarding that makes every operation see the effect of those
+/// before it.
 ///
-/// Stages: A (the address comes in), R (only of a block RAM), P (the word goes out, to be registered), E (the word is changed).
-/// The user hands back the words of the last operations as they are after them: `history_i[0]` of the operation in E, `[1]` of the
-/// one a cycle before it, and so on. That with the number `WriteDelay` is written to the memory in this cycle.
-/// Who is the same as whom, and so whose word is taken, is found out a stage before P.
+/// Stages: A (the address comes in), R (only of a block RAM), P (the word goes out, to be
+/// registered), E (the word is changed). The user hands back the words of the last operations as
+/// they are after them: `history_i[0]` of the operation in E, `[1]` of the one a cycle before it,
+/// and so on. That with the number `WriteDelay` is written to the memory in this cycle. Who is the
+/// same as whom, and so whose word is taken, is found out a stage before P.
 module tp_bbq_fetch
   import tp_bbq_pkg::*;
 #(
@@ -30,13 +33,15 @@ module tp_bbq_fetch
   /// Stage A: whether there is an operation that uses a word, and which.
   input  logic                         valid_i,
   input  logic [AddressBits-1:0]       address_i,
-  /// If `SameGiven`, a stage before P: which of the operations ahead have the same word, as `same_o` a cycle later.
+  /// If `SameGiven`, a stage before P: which of the operations ahead have the same word, as
+  /// `same_o` a cycle later.
   input  logic [History-1:0]           same_i,
   /// Stages E and later, newest first.
   input  logic [History-1:0][Bits-1:0] history_i,
   /// Stage P: which of the operations in E and after it have the same word.
   output logic [History-1:0]           same_o,
-  /// Stage P: the word as the operations ahead leave it. That of the one in E, and what is read, may come late.
+  /// Stage P: the word as the operations ahead leave it. That of the one in E, and what is read,
+  /// may come late.
   output logic [Bits-1:0]              word_o
 );
   // Refused when it is elaborated.
@@ -110,9 +115,10 @@ module tp_bbq_fetch
     );
   end
 
-  // Which word it is. They are in slots, two for each LUT of four inputs; the last one has what comes late. A LUT behind the first one
-  // lets through what comes from there, or, if its bit of `by` is set, takes that for the choice between its own two. So the first
-  // one can also say 0 or 1: if its bit is not set, it says `odd`. Half as many LUTs as for a chain of multiplexers.
+  // Which word it is. They are in slots, two for each LUT of four inputs; the last one has what
+  // comes late. A LUT behind the first one lets through what comes from there, or, if its bit of
+  // `by` is set, takes that for the choice between its own two. So the first one can also say 0 or
+  // 1: if its bit is not set, it says `odd`. Half as many LUTs as for a chain of multiplexers.
   localparam int unsigned Luts  = (History + 2) / 2;
   localparam int unsigned Slots = 2 * Luts;
 

@@ -1,9 +1,12 @@
-/// The front of the queue: takes requests, and decides whether they can be done, from the number of elements in use and that of the
-/// partition's. What follows then only does what can be done.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// The front of the queue: takes requests, and decides whether they can be done, from the number of
+/// elements in use and that of the partition's. What follows then only does what can be done.
 ///
-/// Latency: 1 cycle, or 2 with several partitions. Its outputs come out of logic, not of registers, but for what a request brings.
+/// Latency: 1 cycle, or 2 with several partitions. Its outputs come out of logic, not of registers,
+/// but for what a request brings.
 ///
-/// Source: Atre 2025 §4.4. Departure: operations that cannot be done are found out here, and not undefined.
+/// Source: Atre 2025 §4.4. Departure: operations that cannot be done are found out here, and not
+/// undefined.
 module tp_bbq_front
   import tp_bbq_pkg::*;
 #(

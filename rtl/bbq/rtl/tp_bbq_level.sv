@@ -1,24 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// A level of the tree: goes from a node to a child, and counts the operation there.
 ///
-/// A node has for each child the number of elements below it, and bits: whether that is above 0 (the bitmap), above 1 (the waterlevel),
-/// and above 2. An operation changes the bitmap in stage E, and the waterlevel in the next one, C; in both, the one behind it can start
-/// from what it leaves. In E a dequeue looks for its child with find-first-set, and the waterlevel says whether the child's last
-/// element leaves. If the operation ahead, in C, is on the same node, its waterlevel comes straight from there while the child is
-/// looked for. It needs no count for that: after an enqueue a child has several elements if it had one, after a dequeue if it had three.
+/// A node has for each child the number of elements below it, and bits: whether that is above 0
+/// (the bitmap), above 1 (the waterlevel), and above 2. An operation changes the bitmap in stage E,
+/// and the waterlevel in the next one, C; in both, the one behind it can start from what it leaves.
+/// In E a dequeue looks for its child with find-first-set, and the waterlevel says whether the
+/// child's last element leaves. If the operation ahead, in C, is on the same node, its waterlevel
+/// comes straight from there while the child is looked for. It needs no count for that: after an
+/// enqueue a child has several elements if it had one, after a dequeue if it had three.
 ///
 /// Counts are kept in two ways:
-/// - In registers and LUT RAM there is a word for each child. It is read in C, where the child is known, and written in D, one cycle
-///   later, as is the bit for three: so there is one adder, and a count is forwarded only from the operation right ahead.
-/// - A block RAM takes too long to read for that. There a word has all counts of a node, which are read with the bits and changed in C.
-///   The waterlevel is made out of these, and there is no bit for three.
+/// - In registers and LUT RAM there is a word for each child. It is read in C, where the child is
+///   known, and written in D, one cycle later, as is the bit for three: so there is one adder, and
+///   a count is forwarded only from the operation right ahead.
+/// - A block RAM takes too long to read for that. There a word has all counts of a node, which are
+///   read with the bits and changed in C. The waterlevel is made out of these, and there is no bit
+///   for three.
 ///
 /// Latency: 2 cycles for the root, 3 for a level in LUT RAM, 4 in block RAM.
 ///
-/// Memories: bits and counts of all nodes. Of a node that was empty before an operation, and of a child that was, what they hold is
-/// ignored: nothing needs to be initialised.
+/// Memories: bits and counts of all nodes. Of a node that was empty before an operation, and of a
+/// child that was, what they hold is ignored: nothing needs to be initialised.
 ///
-/// Source: Atre 2025 §4.2.1, §4.2.2 (StOC), §4.3.3 (waterlevel), §4.4.2 (masks). Departures: the bit for three; in block RAM all counts
-/// of a node are fetched; nothing is speculated; counts of empty nodes mean nothing.
+/// Source: Atre 2025 §4.2.1, §4.2.2 (StOC), §4.3.3 (waterlevel), §4.4.2 (masks). Departures: the
+/// bit for three; in block RAM all counts of a node are fetched; nothing is speculated; counts of
+/// empty nodes mean nothing.
 module tp_bbq_level
   import tp_bbq_pkg::*;
 #(
@@ -38,7 +44,8 @@ module tp_bbq_level
   input  logic                  clk_i,
   /// Synchronous, active low.
   input  logic                  rst_ni,
-  /// Whether there is an operation that is to be done. A dequeue is only if there is something below its node.
+  /// Whether there is an operation that is to be done. A dequeue is only if there is something
+  /// below its node.
   input  logic                  valid_i,
   /// Whether it is an enqueue.
   input  logic                  enqueue_i,
@@ -46,7 +53,8 @@ module tp_bbq_level
   input  logic                  max_i,
   /// Of an enqueue, whether the node was empty before.
   input  logic                  empty_i,
-  /// The bucket as far as it is known: the digits above this one; this one and those below of an enqueue.
+  /// The bucket as far as it is known: the digits above this one; this one and those below of an
+  /// enqueue.
   input  logic [BucketBits-1:0] bucket_i,
   output logic                  valid_o,
   output logic                  enqueue_o,
@@ -104,14 +112,16 @@ module tp_bbq_level
 
     typedef logic [Width-1:0][CountBits-1:0] counts_t;
 
-    // The bits, as they are kept together. In E the bitmap is changed; in C the waterlevel is there, too.
+    // The bits, as they are kept together. In E the bitmap is changed; in C the waterlevel is
+    // there, too.
     typedef struct packed {
       bitmap_t several;
       bitmap_t bitmap;
     } bits_t;
 
     op_t                       r_q, p_q;
-    // Which of the operations ahead are on the same node as that in P, and as that in E; whether it is the one right ahead.
+    // Which of the operations ahead are on the same node as that in P, and as that in E; whether it
+    // is the one right ahead.
     logic  [BitsHistory-1:0]   p_sames;
     logic  [CountsHistory-1:0] e_sames;
     logic                      e_same;
@@ -123,7 +133,9 @@ module tp_bbq_level
     counts_t [CountsHistory-1:1] counts_q;
     bitmap_t                   c_bitmap_q, e_several_q;
 
-    assign bits = {bits_q, bits_t'({c_several_next, c_bitmap_q}), bits_t'({bitmap_t'('0), e_bitmap_next})};
+    assign bits = {
+      bits_q, bits_t'({c_several_next, c_bitmap_q}), bits_t'({bitmap_t'('0), e_bitmap_next})
+    };
     assign counts = {counts_q, c_counts_next};
 
     always_ff @(posedge clk_i) begin
@@ -142,7 +154,9 @@ module tp_bbq_level
     );
 
     // The same operations a cycle later, when they are in the stages behind.
-    tp_bbq_fetch #(.Words(Words), .Bits(Width * CountBits), .Style(Style), .SameGiven(1'b1)) i_counts (
+    tp_bbq_fetch #(
+      .Words(Words), .Bits(Width * CountBits), .Style(Style), .SameGiven(1'b1)
+    ) i_counts (
       .clk_i, .rst_ni,
       .valid_i(r_q.valid), .address_i(r_q.bucket[BucketBits-1:NodeLow]),
       .same_i(p_sames[CountsHistory-1:0]), .history_i(counts), .same_o(e_sames), .word_o(e_counts)
@@ -165,8 +179,8 @@ module tp_bbq_level
       if (e_q.enqueue && e_q.empty) c_counts_q <= '0;
     end
 
-    // Stage C: the counts after the operation; and whether they are above 1, without waiting for them.
-    // Plus 1, or minus 1, which is all ones.
+    // Stage C: the counts after the operation; and whether they are above 1, without waiting for
+    // them. Plus 1, or minus 1, which is all ones.
     logic [CountBits-1:0] change;
     assign change = c_q.enqueue ? CountBits'(1) : '1;
 
@@ -184,8 +198,9 @@ module tp_bbq_level
     localparam int unsigned CountWords = 32'd1 << (BucketBits - DigitLow);
     localparam int unsigned WordBits   = BucketBits - DigitLow;
 
-    // Of the operations in C and D: whether a child has three elements before it, and after it. That and the waterlevel of an empty child
-    // mean nothing, and are not reset: an enqueue into it says both anew.
+    // Of the operations in C and D: whether a child has three elements before it, and after it.
+    // That and the waterlevel of an empty child mean nothing, and are not reset: an enqueue into it
+    // says both anew.
     bitmap_t              c_three, d_three_q, d_three_next, d_child_q;
     logic                 d_valid_q, d_enqueue_q, d_is_three_q;
     logic [WordBits-1:0]  c_word, d_word_q;
@@ -201,7 +216,8 @@ module tp_bbq_level
     end
 
     // Behind the operation that is in D, its count comes from there.
-    assign c_count = (c_q.enqueue && c_q.empty) ? '0 : (c_same && |(c_child_q & d_child_q)) ? d_count_next : read;
+    assign c_count = (c_q.enqueue && c_q.empty) ? '0 :
+                     (c_same && |(c_child_q & d_child_q)) ? d_count_next : read;
     assign d_count_next = d_count_q + (d_enqueue_q ? CountBits'(1) : '1);
 
     always_ff @(posedge clk_i) begin
@@ -214,11 +230,13 @@ module tp_bbq_level
     end
 
     tp_lut_ram #(.Words(CountWords), .Bits(CountBits)) i_counts (
-      .clk_i, .we_i(d_valid_q), .waddr_i(d_word_q), .wdata_i(d_count_next), .raddr_i(c_word), .rdata_o(read)
+      .clk_i, .we_i(d_valid_q), .waddr_i(d_word_q), .wdata_i(d_count_next), .raddr_i(c_word),
+      .rdata_o(read)
     );
 
     for (genvar i = 0; i < int'(Width); i++) begin : g_next
-      assign c_several_next[i] = !c_child_q[i] ? c_several_q[i] : c_q.enqueue ? ~c_q.empty : c_three[i];
+      assign c_several_next[i] = !c_child_q[i] ? c_several_q[i] :
+                                 c_q.enqueue   ? ~c_q.empty : c_three[i];
       assign d_three_next[i] = d_child_q[i] ? d_is_three_q : d_three_q[i];
     end
 
@@ -243,7 +261,8 @@ module tp_bbq_level
       localparam int unsigned Words   = 32'd1 << (BucketBits - NodeLow);
       localparam int unsigned History = history(Style, 2);
 
-      // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D the bit for three.
+      // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D
+      // the bit for three.
       typedef struct packed {
         bitmap_t three;
         bitmap_t several;
@@ -251,14 +270,15 @@ module tp_bbq_level
       } bits_t;
 
       op_t                  p_q;
-      // Which of the operations ahead are on the same node as that in P; whether those right ahead, or before that, are as that in E;
-      // whether the one right ahead is as that in C.
+      // Which of the operations ahead are on the same node as that in P; whether those right ahead,
+      // or before that, are as that in E; whether the one right ahead is as that in C.
       logic  [History-1:0]  p_sames;
       logic  [1:0]          e_sames_q;
       logic                 c_same_q;
       bits_t                p_bits;
       bits_t [History-1:0]  bits;
-      bitmap_t              e_several_q, e_three_q, e_three, c_three_q, c_bitmap_q, d_bitmap_q, d_several_q;
+      bitmap_t              e_several_q, e_three_q, e_three, c_three_q, c_bitmap_q;
+      bitmap_t              d_bitmap_q, d_several_q;
 
       assign bits[0] = '{three: '0, several: '0, bitmap: e_bitmap_next};
       assign bits[1] = '{three: '0, several: c_several_next, bitmap: c_bitmap_q};
@@ -313,7 +333,9 @@ module tp_bbq_level
     localparam int unsigned Own = Width >> KnownBits;
     bitmap_t e_mask_q;
     always_ff @(posedge clk_i) begin
-      for (int unsigned i = 0; i < Width; i++) e_mask_q[i] <= p_digit[DigitBits-1-:KnownBits] == KnownBits'(i / Own);
+      for (int unsigned i = 0; i < Width; i++) begin
+        e_mask_q[i] <= p_digit[DigitBits-1-:KnownBits] == KnownBits'(i / Own);
+      end
     end
     assign e_mask = e_mask_q;
   end else begin : g_all
@@ -328,7 +350,9 @@ module tp_bbq_level
     assign unused = &{1'b0, e_mask, e_q.max};
     assign found = e_digit_q;
   end else begin : g_find
-    tp_find_first #(.Width(Width)) i_find (.word_i(e_bitmap_q & e_mask), .from_top_i(e_q.max), .first_o(found));
+    tp_find_first #(.Width(Width)) i_find (
+      .word_i(e_bitmap_q & e_mask), .from_top_i(e_q.max), .first_o(found)
+    );
   end
   assign e_child = e_q.enqueue ? e_digit_q : found;
 

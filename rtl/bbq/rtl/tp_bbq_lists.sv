@@ -1,22 +1,27 @@
-/// The elements: a list for each bucket, and one of those that are free, through one memory of links; and their data.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// The elements: a list for each bucket, and one of those that are free, through one memory of
+/// links; and their data.
 ///
-/// A list is a FIFO. Every operation takes an element from the head of one and puts it at the tail of another: an enqueue from the
-/// free list to a bucket's, a dequeue the other way. An element's link is to the element `Lanes` behind it. Heads of consecutive
-/// dequeues are then known in time although a link takes `Lanes` cycles to be read: the first `Lanes` elements are in the record, and
-/// each that leaves asks for the one that will be `Lanes`-th. Such a head is "on its way", and is filled in wherever the record has
-/// got to in the meantime. The last `Lanes` elements are in the record, too, since the one that joins is written into the link of
-/// the `Lanes`-th last.
+/// A list is a FIFO. Every operation takes an element from the head of one and puts it at the tail
+/// of another: an enqueue from the free list to a bucket's, a dequeue the other way. An element's
+/// link is to the element `Lanes` behind it. Heads of consecutive dequeues are then known in time
+/// although a link takes `Lanes` cycles to be read: the first `Lanes` elements are in the record,
+/// and each that leaves asks for the one that will be `Lanes`-th. Such a head is "on its way", and
+/// is filled in wherever the record has got to in the meantime. The last `Lanes` elements are in
+/// the record, too, since the one that joins is written into the link of the `Lanes`-th last.
 ///
-/// Elements that were never used come from a counter; so the free list needs no initialisation. Nor do records: those of empty
-/// buckets mean nothing.
+/// Elements that were never used come from a counter; so the free list needs no initialisation. Nor
+/// do records: those of empty buckets mean nothing.
 ///
-/// Stages: A, R, P (the record is read), X (all lists change), then the data come out of their memory.
-/// Latency: 6 cycles to the response, 5 with the records in a LUT RAM. `data_i` is used in X, 3 (2) cycles after stage A.
+/// Stages: A, R, P (the record is read), X (all lists change), then the data come out of their
+/// memory. Latency: 6 cycles to the response, 5 with the records in a LUT RAM. `data_i` is used in
+/// X, 3 (2) cycles after stage A.
 ///
 /// Memories: records, `Buckets` × 2 × `Lanes` pointers; links, `Elements` pointers; data.
 ///
-/// Source: Atre 2025 §4.2.2. Departures: single links; FIFO always, where the source gives it up for dequeues in a row (operation
-/// colouring, §4.3.2); elements are taken and given back in one stage, so that the free list is never behind.
+/// Source: Atre 2025 §4.2.2. Departures: single links; FIFO always, where the source gives it up
+/// for dequeues in a row (operation colouring, §4.3.2); elements are taken and given back in one
+/// stage, so that the free list is never behind.
 module tp_bbq_lists
   import tp_bbq_pkg::*;
 #(
@@ -86,7 +91,9 @@ module tp_bbq_lists
   } op_t;
 
   op_t in, p_q, x_q;
-  assign in = '{valid: valid_i, enqueue: enqueue_i, empty: empty_i, single: single_i, bucket: bucket_i};
+  assign in = '{
+    valid: valid_i, enqueue: enqueue_i, empty: empty_i, single: single_i, bucket: bucket_i
+  };
 
   if (Style == Block) begin : g_block
     op_t r_q;
@@ -125,7 +132,8 @@ module tp_bbq_lists
   endfunction
 
   // A record, filled, after `pointer` has joined. `length` says whether it had 0 or 1 elements.
-  function automatic record_t joined(record_t record, logic [1:0] length, logic [PointerBits-1:0] pointer);
+  function automatic record_t joined(record_t record, logic [1:0] length,
+                                     logic [PointerBits-1:0] pointer);
     joined = record;
     for (int unsigned i = 0; i < Lanes; i++) begin
       if (length[i]) begin
@@ -144,10 +152,12 @@ module tp_bbq_lists
   assign unused = &{1'b0, p_sames};
 
   tp_bbq_fetch #(
-    .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style), .WriteDelay(Lanes)
+    .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style),
+    .WriteDelay(Lanes)
   ) i_fetch (
     .clk_i, .rst_ni,
-    .valid_i(valid_i), .address_i(bucket_i), .same_i('0), .history_i(words), .same_o(p_sames), .word_o(p_record)
+    .valid_i(valid_i), .address_i(bucket_i), .same_i('0), .history_i(words), .same_o(p_sames),
+    .word_o(p_record)
   );
 
   assign words[0] = x_next;
@@ -179,7 +189,8 @@ module tp_bbq_lists
   assign from_list = enqueue & all_used_q;
   // What comes from the memory comes last.
   assign on_its_way = x_q.enqueue ? all_used_q & free_q.coming[0][0] : x_record_q.coming[0][0];
-  assign stored = !x_q.enqueue ? x_record_q.head[0] : all_used_q ? free_q.head[0] : PointerBits'(never_used_q);
+  assign stored = !x_q.enqueue ? x_record_q.head[0] :
+                  all_used_q   ? free_q.head[0] : PointerBits'(never_used_q);
   assign pointer = on_its_way ? link : stored;
   assign x_next = x_q.enqueue ? joined(x_record, {x_q.single, x_q.empty}, pointer) : left(x_record);
 
@@ -196,7 +207,10 @@ module tp_bbq_lists
   always_comb begin
     free_length = free_length_q;
     if (dequeue) free_length = {free_length_q[0], 1'b0};
-    if (from_list) free_length = {free_count_q[0] == 1'b0 && free_count_q >> 1 == CountBits'(1), free_length_q[1]};
+    if (from_list) begin
+      free_length = {free_count_q[0] == 1'b0 &&
+                     free_count_q >> 1 == CountBits'(1), free_length_q[1]};
+    end
   end
 
   always_ff @(posedge clk_i) begin
@@ -217,7 +231,8 @@ module tp_bbq_lists
   end
 
   tp_sdp_ram #(.Words(Elements), .Bits(PointerBits), .OutputRegister(Lanes == 2)) i_links (
-    .clk_i, .we_i(link_we), .waddr_i(link_waddr), .wdata_i(pointer), .raddr_i(pointer), .rdata_o(link)
+    .clk_i, .we_i(link_we), .waddr_i(link_waddr), .wdata_i(pointer), .raddr_i(pointer),
+    .rdata_o(link)
   );
 
   // Data, and the response.

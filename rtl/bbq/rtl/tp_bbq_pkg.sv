@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// Operations, statuses, and what follows from the parameters of `tp_bbq`.
 package tp_bbq_pkg;
-  /// What is asked of a partition. 3 does what DequeueMax does, and comes back as 3 with the response.
+  /// What is asked of a partition. 3 does what DequeueMax does, and comes back as 3 with the
+  /// response.
   typedef enum logic [1:0] {
     /// Adds an element behind those of its priority.
     Enqueue = 2'd0,
@@ -35,10 +37,12 @@ package tp_bbq_pkg;
     return (values > 1) ? unsigned'($clog2(values)) : 1;
   endfunction
 
-  /// The first level of the tree that is built; 1 is the root, `levels` + 1 says that there is none.
+  /// The first level of the tree that is built; 1 is the root, `levels` + 1 says that there is
+  /// none.
   ///
-  /// Levels that only the number of the partition steers through are left out, if the partitions divide the tree between two levels.
-  /// If they do it within the nodes of a level, those are shared, and the levels above say whether a shared node is empty.
+  /// Levels that only the number of the partition steers through are left out, if the partitions
+  /// divide the tree between two levels. If they do it within the nodes of a level, those are
+  /// shared, and the levels above say whether a shared node is empty.
   function automatic int unsigned first_level(int unsigned width, int unsigned partitions);
     int unsigned digit_bits = unsigned'($clog2(width));
     int unsigned partition_bits = unsigned'($clog2(partitions));
@@ -50,7 +54,8 @@ package tp_bbq_pkg;
     return (words == 1) ? Registers : (words <= lut_words) ? Lut : Block;
   endfunction
 
-  /// Operations ahead whose words may not be in a table's memory yet when it is read; see `tp_bbq_fetch`.
+  /// Operations ahead whose words may not be in a table's memory yet when it is read; see
+  /// `tp_bbq_fetch`.
   function automatic int unsigned history(style_e kind, int unsigned write_delay);
     return write_delay + ((kind == Block) ? 3 : 1);
   endfunction
@@ -80,6 +85,7 @@ package tp_bbq_pkg;
     int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words
   );
     int unsigned buckets = 32'd1 << (unsigned'($clog2(width)) * levels);
-    return tree_latency(width, levels, partitions, lut_words) + cycles(style(buckets, lut_words)) + 2;
+    return tree_latency(width, levels, partitions, lut_words) +
+           cycles(style(buckets, lut_words)) + 2;
   endfunction
 endpackage

@@ -1,27 +1,33 @@
-/// Priorities that grow without end: a window of two halves, each a partition of a `tp_bbq`, that moves along as it is served.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// Priorities that grow without end: a window of two halves, each a partition of a `tp_bbq`, that
+/// moves along as it is served.
 ///
-/// The window begins at a multiple of H, and has 2 H priorities. When its first half is empty and something is to be served, the
-/// second half becomes the first, and the partition behind it becomes the new second half. It does not move as soon as the first half
-/// is empty, and so does not pass what was served last: as long as every priority is at least the one that was served last, and at
-/// most H above it, the order is exact, for ever. What is outside:
+/// The window begins at a multiple of H, and has 2 H priorities. When its first half is empty and
+/// something is to be served, the second half becomes the first, and the partition behind it
+/// becomes the new second half. It does not move as soon as the first half is empty, and so does
+/// not pass what was served last: as long as every priority is at least the one that was served
+/// last, and at most H above it, the order is exact, for ever. What is outside:
 ///
 /// - behind the window, an element waits with the window's first priority, behind what is there;
-/// - beyond it, the window first moves on if its first half is empty, as far as what is in it lets it; if that is not enough, the
-///   element is refused, or waits with the window's last priority (`BeyondLast`);
+/// - beyond it, the window first moves on if its first half is empty, as far as what is in it lets
+///   it; if that is not enough, the element is refused, or waits with the window's last priority
+///   (`BeyondLast`);
 /// - in an empty queue the window is wherever the next priority is.
 ///
 /// The priority that comes with an element is the one that it waited with. Priorities do not wrap.
 ///
-/// How it works. Which partition an operation is for depends on how many elements the two have after the operations before it. That
-/// is known here, in one stage, before any of them is done: from counts of its own, with a bit for "none" each. The BBQ then agrees
-/// on the status of each operation, which is asserted.
+/// How it works. Which partition an operation is for depends on how many elements the two have
+/// after the operations before it. That is known here, in one stage, before any of them is done:
+/// from counts of its own, with a bit for "none" each. The BBQ then agrees on the status of each
+/// operation, which is asserted.
 ///
-/// Operations per cycle: 1, without stalls. Latency: `Latency` cycles from a request to its response, 2 more than the BBQ's. Memories:
-/// those of the BBQ, and what travels alongside it.
+/// Operations per cycle: 1, without stalls. Latency: `Latency` cycles from a request to its
+/// response, 2 more than the BBQ's. Memories: those of the BBQ, and what travels alongside it.
 ///
-/// Source: Atre 2025 §4.5.2, after the circular queue of Eiffel, NSDI 2019, §3.1; §4.5.2 says that it was not built. Departures: when
-/// the window moves, as above; there it does as soon as the first half is empty, and an element that is due before the half would
-/// have ended comes behind the window.
+/// Source: Atre 2025 §4.5.2, after the circular queue of Eiffel, NSDI 2019, §3.1; §4.5.2 says that
+/// it was not built. Departures: when the window moves, as above; there it does as soon as the
+/// first half is empty, and an element that is due before the half would have ended comes behind
+/// the window.
 module tp_bbq_window
   import tp_bbq_pkg::*;
 #(
@@ -119,8 +125,8 @@ module tp_bbq_window
     assign i_place_q = '0;
   end
 
-  // Stage D: the decision. The state: the number of the first half, how many elements the two halves have; those of the partition of
-  // even numbers are in [0].
+  // Stage D: the decision. The state: the number of the first half, how many elements the two
+  // halves have; those of the partition of even numbers are in [0].
   logic [NumberBits-1:0]     first_q;
   logic [NumberBits-1:0]     first;
   logic [1:0][CountBits-1:0] count_q;
@@ -131,8 +137,9 @@ module tp_bbq_window
   logic                      enqueue;
   logic                      some_first;
   logic                      some_second;
-  // Where the request's half is, before the window moves and after. With a bit more than a number has: behind the last half of the
-  // range there is none, and its number must not be that of the first one.
+  // Where the request's half is, before the window moves and after. With a bit more than a number
+  // has: behind the last half of the range there is none, and its number must not be that of the
+  // first one.
   logic [  NumberBits:0]     second_number;
   logic [  NumberBits:0]     beyond_number;
   logic                      is_first;
@@ -158,7 +165,8 @@ module tp_bbq_window
   assign is_next       = {1'b0, i_number_q} == beyond_number;
   assign is_behind     = i_number_q < first_q;
 
-  // The window's first half after the operation, if that can be done; and the half of the request in it: 0 or 1.
+  // The window's first half after the operation, if that can be done; and the half of the request
+  // in it: 0 or 1.
   always_comb begin
     first      = first_q;
     half       = 1'b0;
@@ -270,11 +278,14 @@ module tp_bbq_window
   logic [1:0][CountBits-1:0] b_count;
 
   tp_bbq #(
-    .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .Partitions(2), .Lanes(Lanes), .LutWords(LutWords)
+    .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .Partitions(2),
+    .Lanes(Lanes), .LutWords(LutWords)
   ) i_bbq (
     .clk_i, .rst_ni,
-    .valid_i(d_done_q), .ready_o(b_ready), .op_i(d_op_q), .partition_i(d_partition_q), .priority_i(d_place_q), .data_i(d_data_q),
-    .valid_o(b_valid), .status_o(b_status), .op_o(b_op), .partition_o(b_partition), .priority_o(b_place), .data_o(b_data),
+    .valid_i(d_done_q), .ready_o(b_ready), .op_i(d_op_q), .partition_i(d_partition_q),
+    .priority_i(d_place_q), .data_i(d_data_q),
+    .valid_o(b_valid), .status_o(b_status), .op_o(b_op), .partition_o(b_partition),
+    .priority_o(b_place), .data_o(b_data),
     .occupancy_o(b_count)
   );
 

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// The first set bit of a word from either end, as a word with only that bit set; 0 if none is set.
 ///
-/// Combinational. In two steps, to keep it flat: within groups of about √Width bits, and between the groups.
+/// Combinational. In two steps, to keep it flat: within groups of about √Width bits, and between
+/// the groups.
 module tp_find_first #(
   /// Bits of the word: a power of two from 2 to 64.
   parameter int unsigned Width = 8

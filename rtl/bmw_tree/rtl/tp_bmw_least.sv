@@ -1,4 +1,6 @@
-/// Where the smallest of several keys is; of equals the first. Every key is compared with every other one at once, no registers.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// Where the smallest of several keys is; of equals the first. Every key is compared with every
+/// other one at once, no registers.
 module tp_bmw_least #(
   /// Keys: a power of two, at least 2.
   parameter int unsigned Ways     = 4,

@@ -1,11 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// A level of a BMW-Tree: the nodes that are M^(Level-1) in number, of M slots each.
 ///
-/// An operation is at one node of a level at a time. A push takes one cycle: it looks at the node, leaves the smaller one of two
-/// elements there and hands the other one down. A pop takes two: in the first the smallest element of the node goes up, and the node
-/// below that slot is asked for its own smallest; in the second that one is written into the slot.
+/// An operation is at one node of a level at a time. A push takes one cycle: it looks at the node,
+/// leaves the smaller one of two elements there and hands the other one down. A pop takes two: in
+/// the first the smallest element of the node goes up, and the node below that slot is asked for
+/// its own smallest; in the second that one is written into the slot.
 ///
-/// A slot has the number of elements in it and below it. A node to which the slot above it says that nothing is in it is taken as
-/// empty, whatever the memory holds: only the root is reset, and a reset takes one cycle.
+/// A slot has the number of elements in it and below it. A node to which the slot above it says
+/// that nothing is in it is taken as empty, whatever the memory holds: only the root is reset, and
+/// a reset takes one cycle.
 ///
 /// Source and departures: see `tp_bmw_tree`.
 module tp_bmw_level #(
@@ -91,7 +94,8 @@ module tp_bmw_level #(
   logic [NodeBits-1:0] node_q;
   logic                down;
 
-  // For a push the slot with the fewest elements in it and below; for a pop the smallest element of those that are there.
+  // For a push the slot with the fewest elements in it and below; for a pop the smallest element of
+  // those that are there.
   logic [Ways-1:0][CountBits-1:0]  counts;
   logic [Ways-1:0][PriorityBits:0] ranks;
   logic [WayBits-1:0]              least;
@@ -200,8 +204,8 @@ module tp_bmw_level #(
   end else begin : g_nodes
     assign child = {node_i, way};
 
-    // One memory for each slot's number, so that a slot can be written without the others of its node. In the first cycle of a node
-    // the others are written, too: as empty.
+    // One memory for each slot's number, so that a slot can be written without the others of its
+    // node. In the first cycle of a node the others are written, too: as empty.
     for (genvar i = 0; i < Ways; i++) begin : g_way
       slot_t read, written;
 

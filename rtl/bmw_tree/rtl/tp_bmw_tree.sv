@@ -1,19 +1,24 @@
-/// A BMW-Tree: a balanced multi-way sorting tree, as a priority queue of one operation every one or two cycles.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// A BMW-Tree: a balanced multi-way sorting tree, as a priority queue of one operation every one or
+/// two cycles.
 ///
-/// Every node has M slots with an element each, and below each slot there is another node. No element below a slot is smaller than
-/// the slot's. A push goes to the slot that has the fewest elements below it, so that the tree fills evenly; of the two elements that
-/// meet there the smaller one stays, and the other one goes down. A pop takes the smallest of the root, which is replaced from below.
+/// Every node has M slots with an element each, and below each slot there is another node. No
+/// element below a slot is smaller than the slot's. A push goes to the slot that has the fewest
+/// elements below it, so that the tree fills evenly; of the two elements that meet there the
+/// smaller one stays, and the other one goes down. A pop takes the smallest of the root, which is
+/// replaced from below.
 ///
-/// Operations per cycle: a push takes 1 cycle and a pop 2, in which no other operation can begin: 2/3 for pairs of them. Latency: the
-/// response comes in the next cycle. Memories: the root is registers, levels below it are LUT RAM with an asynchronous read, one for
-/// each slot of a node.
+/// Operations per cycle: a push takes 1 cycle and a pop 2, in which no other operation can begin:
+/// 2/3 for pairs of them. Latency: the response comes in the next cycle. Memories: the root is
+/// registers, levels below it are LUT RAM with an asynchronous read, one for each slot of a node.
 ///
-/// Elements of one priority leave in any order, as in the source: a push that goes down past an equal one may be put where it is found
-/// first.
+/// Elements of one priority leave in any order, as in the source: a push that goes down past an
+/// equal one may be put where it is found first.
 ///
-/// Source: Yao et al., BMW Tree: Large-scale, High-throughput and Modular PIFO Implementation using Balanced Multi-Way Sorting Tree,
-/// SIGCOMM 2023, its variant of registers for the timing; Atre 2025 §4.4.1, §4.6.2. Departures: the nodes of a level share one unit,
-/// as only one of them is at work at a time, and a reset does not clear the memories (see `tp_bmw_level`).
+/// Source: Yao et al., BMW Tree: Large-scale, High-throughput and Modular PIFO Implementation using
+/// Balanced Multi-Way Sorting Tree, SIGCOMM 2023, its variant of registers for the timing; Atre
+/// 2025 §4.4.1, §4.6.2. Departures: the nodes of a level share one unit, as only one of them is at
+/// work at a time, and a reset does not clear the memories (see `tp_bmw_level`).
 module tp_bmw_tree #(
   /// Slots of a node, M: a power of two, at least 2.
   parameter int unsigned Ways         = 4,
@@ -24,7 +29,8 @@ module tp_bmw_tree #(
   /// Bits of the data that come with an element: at least 1.
   parameter int unsigned DataBits     = 16,
   /// Elements that it holds: M + M² + … + M^Levels; not to be set.
-  localparam int unsigned Elements    = ((32'd1 << (unsigned'($clog2(Ways)) * (Levels + 1))) - Ways) / (Ways - 1),
+  localparam int unsigned Elements    =
+      ((32'd1 << (unsigned'($clog2(Ways)) * (Levels + 1))) - Ways) / (Ways - 1),
   /// Bits of a number of elements; not to be set.
   localparam int unsigned CountBits   = $clog2(Elements + 1)
 ) (
@@ -34,7 +40,8 @@ module tp_bmw_tree #(
   input  logic                    rst_ni,
   /// There is a request.
   input  logic                    valid_i,
-  /// It is taken at the end of this cycle if `valid_i`. Low in a reset, and in the cycle after a dequeue was taken.
+  /// It is taken at the end of this cycle if `valid_i`. Low in a reset, and in the cycle after a
+  /// dequeue was taken.
   output logic                    ready_o,
   /// 0 is an enqueue, 1 a dequeue of the smallest priority.
   input  logic                    op_i,
@@ -82,7 +89,8 @@ module tp_bmw_tree #(
   assign push        = request && !op_i && !full;
   assign pop         = request && op_i && !empty;
 
-  // Down from one level to the next, and up. Index l is between levels l and l + 1; index 0 is above the root.
+  // Down from one level to the next, and up. Index l is between levels l and l + 1; index 0 is
+  // above the root.
   logic [Levels:0]                    push_down;
   logic [Levels:0]                    pop_down;
   logic [Levels:0]                    fresh_down;
@@ -110,11 +118,14 @@ module tp_bmw_tree #(
     logic [ChildBits-1:0] child;
 
     tp_bmw_level #(
-      .Ways(Ways), .Level(l + 1), .PriorityBits(PriorityBits), .DataBits(DataBits), .CountBits($clog2(Below + 1))
+      .Ways(Ways), .Level(l + 1), .PriorityBits(PriorityBits), .DataBits(DataBits),
+      .CountBits($clog2(Below + 1))
     ) i_level (
       .clk_i, .rst_ni,
-      .push_i(push_down[l]), .pop_i(pop_down[l]), .node_i(node[l][NodeBits-1:0]), .fresh_i(fresh_down[l]),
-      .priority_i(priority_down[l]), .data_i(data_down[l]), .priority_o(priority_up[l]), .data_o(data_up[l]),
+      .push_i(push_down[l]), .pop_i(pop_down[l]), .node_i(node[l][NodeBits-1:0]),
+      .fresh_i(fresh_down[l]),
+      .priority_i(priority_down[l]), .data_i(data_down[l]), .priority_o(priority_up[l]),
+      .data_o(data_up[l]),
       .push_o(push_down[l+1]), .pop_o(pop_down[l+1]), .child_o(child), .fresh_o(fresh_down[l+1]),
       .priority_down_o(priority_down[l+1]), .data_down_o(data_down[l+1]),
       .priority_up_i(priority_up[l+1]), .data_up_i(data_up[l+1])

@@ -1,7 +1,9 @@
-/// Delays a word by a fixed number of cycles. Nothing is reset: what comes out in the first `Cycles` cycles is unknown.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// Delays a word by a fixed number of cycles. Nothing is reset: what comes out in the first
+/// `Cycles` cycles is unknown.
 ///
-/// Latency: `Cycles`. Up to three are registers; of more, all but the last are a ring in a LUT RAM, which has a sixteenth of their
-/// flip-flops.
+/// Latency: `Cycles`. Up to three are registers; of more, all but the last are a ring in a LUT RAM,
+/// which has a sixteenth of their flip-flops.
 module tp_delay #(
   /// Bits of the word, at least 1.
   parameter int unsigned Bits = 8,

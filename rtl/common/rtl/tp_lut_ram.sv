@@ -1,7 +1,9 @@
-/// Small memory with an asynchronous read: for what would waste a block RAM. LUT RAM on an FPGA, latches or flip-flops elsewhere.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// Small memory with an asynchronous read: for what would waste a block RAM. LUT RAM on an FPGA,
+/// latches or flip-flops elsewhere.
 ///
-/// Latency: none from address to data; a word can be read from the cycle after that in which it was written. Contents after
-/// power-up are unknown, and nothing resets them.
+/// Latency: none from address to data; a word can be read from the cycle after that in which it was
+/// written. Contents after power-up are unknown, and nothing resets them.
 module tp_lut_ram #(
   /// Words, at least 1; 16 or 32 are a good fit.
   parameter int unsigned Words = 16,

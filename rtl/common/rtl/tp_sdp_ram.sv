@@ -1,14 +1,18 @@
-/// Simple dual-port memory: one write port, one read port, one clock. The place where a vendor's macro goes in.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// Simple dual-port memory: one write port, one read port, one clock. The place where a vendor's
+/// macro goes in.
 ///
-/// Latency: 1 cycle from address to data, 2 with the output register. The contents after power-up are unknown, and nothing resets
-/// them. A word that is read in the cycle in which it is written is undefined, as in most memories with two ports; simulation and
-/// proof get it with all bits inverted, so that whoever depends on it is found out.
+/// Latency: 1 cycle from address to data, 2 with the output register. The contents after power-up
+/// are unknown, and nothing resets them. A word that is read in the cycle in which it is written is
+/// undefined, as in most memories with two ports; simulation and proof get it with all bits
+/// inverted, so that whoever depends on it is found out.
 module tp_sdp_ram #(
   /// Words, at least 1.
   parameter int unsigned Words = 512,
   /// Bits of a word, at least 1.
   parameter int unsigned Bits = 36,
-  /// Whether a second register follows the read; most block RAMs have one inside, and are slow without it.
+  /// Whether a second register follows the read; most block RAMs have one inside, and are slow
+  /// without it.
   parameter bit OutputRegister = 1'b1,
   /// Bits of an address.
   localparam int unsigned AddressBits = (Words > 1) ? $clog2(Words) : 1

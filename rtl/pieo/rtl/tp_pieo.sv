@@ -1,23 +1,31 @@
-/// A PIEO: push in, extract out. A sorted list from which the first element leaves that is eligible: whose time has come.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// A PIEO: push in, extract out. A sorted list from which the first element leaves that is
+/// eligible: whose time has come.
 ///
-/// The list is cut into sublists of at most L elements in a memory, one word each. Their order, and of each the number of elements,
-/// the smallest priority and the earliest time, are in an array of registers that is compared with all at once. The numbers say that
-/// no two neighbours are both less than full, so that 2 L sublists are enough for L² elements, whatever comes and goes.
+/// The list is cut into sublists of at most L elements in a memory, one word each. Their order, and
+/// of each the number of elements, the smallest priority and the earliest time, are in an array of
+/// registers that is compared with all at once. The numbers say that no two neighbours are both
+/// less than full, so that 2 L sublists are enough for L² elements, whatever comes and goes.
 ///
-/// Operations per cycle: 1/4. An operation is taken in the first of its four cycles, and no other one during these:
+/// Operations per cycle: 1/4. An operation is taken in the first of its four cycles, and no other
+/// one during these:
 ///
-/// 1. find the sublist: for an enqueue the last one that begins with no larger priority, for a dequeue the first one in which
-///    something is eligible;
-/// 2. read it, and choose a neighbour: one that takes what overflows, or one that makes up for what leaves a full sublist;
+/// 1. find the sublist: for an enqueue the last one that begins with no larger priority, for a
+///    dequeue the first one in which something is eligible;
+/// 2. read it, and choose a neighbour: one that takes what overflows, or one that makes up for what
+///    leaves a full sublist;
 /// 3. read the neighbour, and find the place in the sublist;
-/// 4. write the sublist, and the array; the neighbour is written in the first cycle of the next operation.
+/// 4. write the sublist, and the array; the neighbour is written in the first cycle of the next
+///    operation.
 ///
-/// Latency: 4 cycles from the request to the response. Memories: 2 L words of L elements and their L times in order. Elements of one
-/// priority leave in the order in which they came, if they are eligible.
+/// Latency: 4 cycles from the request to the response. Memories: 2 L words of L elements and their
+/// L times in order. Elements of one priority leave in the order in which they came, if they are
+/// eligible.
 ///
-/// Source: Shrivastav, Fast, Scalable, and Programmable Packet Scheduler in Hardware, SIGCOMM 2019; Atre 2025 §4.4.1, §4.6.2.
-/// Departures: one memory with one read and one write port, used twice by an operation, where the source has one with two ports for
-/// each; an element cannot be taken out by its name; the predicate is that of the source's examples, time ≥ the element's time.
+/// Source: Shrivastav, Fast, Scalable, and Programmable Packet Scheduler in Hardware, SIGCOMM 2019;
+/// Atre 2025 §4.4.1, §4.6.2. Departures: one memory with one read and one write port, used twice by
+/// an operation, where the source has one with two ports for each; an element cannot be taken out
+/// by its name; the predicate is that of the source's examples, time ≥ the element's time.
 module tp_pieo #(
   /// Elements of a sublist, L: a power of two, at least 2. The queue holds L².
   parameter int unsigned SublistElements = 8,
@@ -50,7 +58,8 @@ module tp_pieo #(
   input  logic [    DataBits-1:0] data_i,
   /// There is a response.
   output logic                    valid_o,
-  /// 0 if it was done, 1 if it was not as the queue is full, 2 if it was not as nothing is eligible.
+  /// 0 if it was done, 1 if it was not as the queue is full, 2 if it was not as nothing is
+  /// eligible.
   output logic [             1:0] status_o,
   /// The priority that was dequeued; otherwise 0.
   output logic [PriorityBits-1:0] priority_o,
@@ -60,7 +69,8 @@ module tp_pieo #(
   output logic [   CountBits-1:0] occupancy_o
 );
   // Refused when it is elaborated.
-  if (SublistElements < 2 || 32'd1 << $clog2(SublistElements) != SublistElements) begin : g_refuse_list
+  if (SublistElements < 2 ||
+      32'd1 << $clog2(SublistElements) != SublistElements) begin : g_refuse_list
     $error("tp_pieo: SublistElements is a power of two, at least 2");
   end
   if (PriorityBits < 1 || TimeBits < 1 || DataBits < 1) begin : g_refuse_bits
@@ -117,7 +127,8 @@ module tp_pieo #(
   always_comb begin
     found = '0;
     for (int unsigned i = 0; i < Sublists; i++) begin
-      candidate[i] = array_q[i].num != '0 && (op_i ? array_q[i].from <= time_i : array_q[i].prio <= priority_i);
+      candidate[i] = array_q[i].num != '0 &&
+                     (op_i ? array_q[i].from <= time_i : array_q[i].prio <= priority_i);
     end
     if (op_i) begin
       for (int unsigned i = Sublists; i > 0; i--) if (candidate[i-1]) found = IdBits'(i - 1);
@@ -132,7 +143,8 @@ module tp_pieo #(
       new_q     <= '{prio: priority_i, from: time_i, data: data_i};
       at_q      <= found;
       done_q    <= op_i ? candidate != '0 : count_q != CountBits'(Elements);
-      status_q  <= op_i ? (candidate != '0 ? 2'd0 : 2'd2) : (count_q != CountBits'(Elements) ? 2'd0 : 2'd1);
+      status_q  <= op_i ? (candidate != '0 ? 2'd0 : 2'd2)
+                        : (count_q != CountBits'(Elements) ? 2'd0 : 2'd1);
     end
   end
 
@@ -151,8 +163,8 @@ module tp_pieo #(
   logic [  IdBits-1:0] other_id_q;
   logic [ NumBits-1:0] other_num_q;
   logic [  IdBits-1:0] other_at_q;
-  // What happens besides: the last of a full sublist goes to the one behind it, which is there or new; or an element comes from the
-  // one before or behind.
+  // What happens besides: the last of a full sublist goes to the one behind it, which is there or
+  // new; or an element comes from the one before or behind.
   logic                spill_q;
   logic                fresh_q;
   logic                from_before_q;
@@ -181,7 +193,8 @@ module tp_pieo #(
         other_at_q                <= lower_at;
       end else begin
         // If there is none behind it, an empty one, which is to come right there.
-        {other_id_q, other_num_q} <= has_behind ? {array_q[upper_at].id, upper_num} : {array_q[used_q[IdBits-1:0]].id, NumBits'(0)};
+        {other_id_q, other_num_q} <= has_behind ? {array_q[upper_at].id, upper_num}
+                                                : {array_q[used_q[IdBits-1:0]].id, NumBits'(0)};
         other_at_q                <= upper_at;
       end
     end
@@ -227,8 +240,10 @@ module tp_pieo #(
     if (step_q == 2'd2) begin
       here_word_q <= read;
       place_q     <= place;
-      // Of an enqueue into a full sublist, what is moved to the next one: its last element, or the new one if that comes behind it.
-      leaves_q    <= dequeue_q ? read.elements[place[AtBits-1:0]] : place == NumBits'(L) ? new_q : read.elements[L-1];
+      // Of an enqueue into a full sublist, what is moved to the next one: its last element, or the
+      // new one if that comes behind it.
+      leaves_q    <= dequeue_q            ? read.elements[place[AtBits-1:0]] :
+                     place == NumBits'(L) ? new_q : read.elements[L-1];
     end
   end
 
@@ -245,7 +260,8 @@ module tp_pieo #(
 
   assign refill    = from_before_q || from_behind_q;
   // What comes into the sublist, and whether what leaves it was in it.
-  assign enters    = !dequeue_q ? new_q : from_before_q ? read.elements[AtBits'(other_num_q - 1'b1)] : read.elements[0];
+  assign enters    = !dequeue_q    ? new_q :
+                     from_before_q ? read.elements[AtBits'(other_num_q - 1'b1)] : read.elements[0];
   assign into_here = dequeue_q ? refill : place_q != NumBits'(L);
   assign leaves    = dequeue_q || (spill_q && into_here);
 
@@ -268,7 +284,8 @@ module tp_pieo #(
     .times_o(here_word.times)
   );
 
-  // The neighbour's: gets what has left, at its front; or gives, from its front, or from its end, where the number is enough.
+  // The neighbour's: gets what has left, at its front; or gives, from its front, or from its end,
+  // where the number is enough.
   tp_pieo_list #(
     .Places(L), .Bits($bits(element_t))
   ) i_other (
@@ -330,10 +347,14 @@ module tp_pieo #(
       array[i] = base[i];
       if (fresh_q) begin
         if (IdBits'(i) == other_at_q) array[i] = other_next;
-        else if (IdBits'(i) > other_at_q && (IdBits + 1)'(i) <= used_q) array[i] = base[(i>0)?i-1 : 0];
+        else if (IdBits'(i) > other_at_q && (IdBits + 1)'(i) <= used_q) begin
+          array[i] = base[(i>0)?i-1 : 0];
+        end
       end else if (emptied) begin
         if ((IdBits + 1)'(i + 1) == used_q) array[i] = base[emptied_at];
-        else if (IdBits'(i) >= emptied_at && (IdBits + 1)'(i + 1) < used_q) array[i] = base[(i+1<Sublists)?i+1 : i];
+        else if (IdBits'(i) >= emptied_at && (IdBits + 1)'(i + 1) < used_q) begin
+          array[i] = base[(i+1<Sublists)?i+1 : i];
+        end
       end
     end
   end
@@ -342,7 +363,8 @@ module tp_pieo #(
     if (step_q == 2'd3 && done_q) begin
       array_q <= array;
       // The first element of all takes a sublist that is empty already.
-      used_q  <= used_q + (IdBits + 1)'(fresh_q || (!dequeue_q && here_num_q == '0)) - (IdBits + 1)'(emptied);
+      used_q  <= used_q + (IdBits + 1)'(fresh_q || (!dequeue_q && here_num_q == '0))
+                        - (IdBits + 1)'(emptied);
       count_q <= dequeue_q ? count_q - 1'b1 : count_q + 1'b1;
     end
     step_q     <= (step_q == 2'd0 && !take) ? 2'd0 : step_q + 1'b1;

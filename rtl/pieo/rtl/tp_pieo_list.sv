@@ -1,8 +1,10 @@
-/// A sorted list of a few entries in which one may be taken out and one put in, at once. No registers.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// A sorted list of a few entries in which one may be taken out and one put in, at once. No
+/// registers.
 ///
-/// Entries 0 to `count_i` - 1 are there, those behind them mean anything. First the one at `out_at_i` leaves, and those behind it move
-/// down; then the new one is put at `in_at_i`, counted after that, and those from there on move up. What moves up beyond the last
-/// place is lost.
+/// Entries 0 to `count_i` - 1 are there, those behind them mean anything. First the one at
+/// `out_at_i` leaves, and those behind it move down; then the new one is put at `in_at_i`, counted
+/// after that, and those from there on move up. What moves up beyond the last place is lost.
 module tp_pieo_list #(
   /// Places: at least 2.
   parameter int unsigned Places   = 8,

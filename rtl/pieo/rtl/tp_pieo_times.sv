@@ -1,4 +1,6 @@
-/// The times of a sublist, in order: one leaves that is equal to a given one, and one comes in its place. No registers.
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+/// The times of a sublist, in order: one leaves that is equal to a given one, and one comes in its
+/// place. No registers.
 module tp_pieo_times #(
   /// Places: at least 2.
   parameter int unsigned Places   = 8,
@@ -54,6 +56,7 @@ module tp_pieo_times #(
   tp_pieo_list #(
     .Places(Places), .Bits(TimeBits)
   ) i_list (
-    .list_i(times_i), .out_i, .out_at_i(out_at), .in_i, .in_at_i(in_at[AtBits-1:0]), .entry_i(in_time_i), .list_o(times_o)
+    .list_i(times_i), .out_i, .out_at_i(out_at), .in_i, .in_at_i(in_at[AtBits-1:0]),
+    .entry_i(in_time_i), .list_o(times_o)
   );
 endmodule

@@ -1,15 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// A PIFO: push in, first out. A sorted array in which every element has a comparator of its own.
 ///
-/// The element of the smallest priority is always in slot 0, and elements of one priority are in the order in which they came. A push
-/// compares its priority with that of all slots at once; those behind its place move up by one. A pop moves all down by one. Both can
-/// happen in the same cycle: the pop then takes the element that was at the front before the push.
+/// The element of the smallest priority is always in slot 0, and elements of one priority are in
+/// the order in which they came. A push compares its priority with that of all slots at once; those
+/// behind its place move up by one. A pop moves all down by one. Both can happen in the same cycle:
+/// the pop then takes the element that was at the front before the push.
 ///
-/// Operations per cycle: a push and a pop. Latency: the element at the front can be seen on the ports, and a pushed one is in its
-/// place in the next cycle. Memories: none, everything is flip-flops.
+/// Operations per cycle: a push and a pop. Latency: the element at the front can be seen on the
+/// ports, and a pushed one is in its place in the next cycle. Memories: none, everything is
+/// flip-flops.
 ///
-/// Source: Sivaraman et al., Programmable Packet Scheduling at Line Rate, SIGCOMM 2016; Atre 2025 §4.4.1, §4.6. Departures: one
-/// array, where the source has flows in front of it (of which only the first elements are sorted), so that a queue holds any
-/// elements; no logical partitions.
+/// Source: Sivaraman et al., Programmable Packet Scheduling at Line Rate, SIGCOMM 2016; Atre 2025
+/// §4.4.1, §4.6. Departures: one array, where the source has flows in front of it (of which only
+/// the first elements are sorted), so that a queue holds any elements; no logical partitions.
 module tp_pifo #(
   /// Elements that it holds, N: at least 2.
   parameter int unsigned Elements     = 16,
@@ -17,8 +20,8 @@ module tp_pifo #(
   parameter int unsigned PriorityBits = 9,
   /// Bits of the data that come with an element: at least 1.
   parameter int unsigned DataBits     = 16,
-  /// What happens to a push into a full queue: 0, it waits; 1, it is done, and the last of all elements, which may be the new one,
-  /// leaves in the same cycle.
+  /// What happens to a push into a full queue: 0, it waits; 1, it is done, and the last of all
+  /// elements, which may be the new one, leaves in the same cycle.
   parameter bit          Spills       = 1'b0,
   /// Bits of a number of elements; not to be set.
   localparam int unsigned CountBits   = $clog2(Elements + 1)
@@ -29,8 +32,8 @@ module tp_pifo #(
   input  logic                    rst_ni,
   /// There is an element to add.
   input  logic                    push_valid_i,
-  /// It is added at the end of this cycle if `push_valid_i`. Low while the queue is full, also if there is a pop at the same time; with
-  /// `Spills` always high.
+  /// It is added at the end of this cycle if `push_valid_i`. Low while the queue is full, also if
+  /// there is a pop at the same time; with `Spills` always high.
   output logic                    push_ready_o,
   /// Its priority.
   input  logic [PriorityBits-1:0] push_priority_i,
@@ -67,13 +70,14 @@ module tp_pifo #(
     logic [DataBits-1:0]     data;
   } slot_t;
 
-  // Slots 0 .. Elements - 1. The one behind the last is always empty, and makes the last like the others.
+  // Slots 0 .. Elements - 1. The one behind the last is always empty, and makes the last like the
+  // others.
   slot_t [Elements-1:0]  slot_q;
   slot_t [  Elements:0]  slot;
   logic  [CountBits-1:0] count_q;
 
-  // Whether a slot is behind the place of the pushed element: it is empty or its priority is larger. Never set before a slot for
-  // which it is clear, as the slots are sorted.
+  // Whether a slot is behind the place of the pushed element: it is empty or its priority is
+  // larger. Never set before a slot for which it is clear, as the slots are sorted.
   logic  [   Elements:0] behind;
   slot_t                 pushed;
   logic                  push;
@@ -101,8 +105,9 @@ module tp_pifo #(
   for (genvar i = 0; i < Elements; i++) begin : g_slot
     localparam int unsigned Before = i == 0 ? 0 : i - 1;
 
-    // Where the next content comes from: from the slot behind it, from the one before it, or from the ports. Spelt out so that the
-    // fourth case, no change, becomes the enable of the flip-flops and not another input of every multiplexer.
+    // Where the next content comes from: from the slot behind it, from the one before it, or from
+    // the ports. Spelt out so that the fourth case, no change, becomes the enable of the flip-flops
+    // and not another input of every multiplexer.
     logic from_behind, from_before, changes;
 
     always_comb begin

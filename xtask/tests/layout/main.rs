@@ -2,6 +2,7 @@
 
 mod chart;
 mod circles;
+mod circuits;
 mod crates;
 mod fuzz;
 mod paths;

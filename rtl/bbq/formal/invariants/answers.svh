@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The model, and the answers that wait.
   state_t now;
   assign now = after(state[0], steps[0], '0);

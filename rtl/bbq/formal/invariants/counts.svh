@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The levels in registers and in LUT RAM, stages C and D: the waterlevel, the bits for three, the counts.
   for (genvar level = int'(First); level <= int'(Levels); level++) begin : g_counts
     localparam style_e      Kind    = kind_of(level);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // What is true of tp_bbq_exact in every cycle; part of tp_bbq_exact_formal, with stand_in/tp_bbq.sv in the place of the BBQ.
   //
   // An element that is not in the PIFO is in the BBQ, or under way from it to the PIFO. Each of them has enough others that are not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The free list; every element is in one list, or was never used.
   pointer_t [Elements-1:0] fl_q;
   number_t                 fl_count_q;

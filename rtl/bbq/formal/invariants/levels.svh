@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The levels of the tree, stages E and C: the operation there, and the bitmap.
   for (genvar level = int'(First); level <= int'(Levels); level++) begin : g_levels
     localparam style_e      Kind    = kind_of(level);

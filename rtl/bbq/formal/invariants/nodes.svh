@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The nodes of levels in memories: the operation in stage P, who has the same node as whom, the words of the memories.
   for (genvar level = int'(First); level <= int'(Levels); level++) begin : g_nodes
     localparam style_e      Kind        = kind_of(level);

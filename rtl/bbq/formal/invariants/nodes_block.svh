@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The nodes of levels in block RAM: what is read and not there yet, and what waits to be written.
   for (genvar level = int'(First); level <= int'(Levels); level++) begin : g_nodes_block
     localparam style_e      Kind    = kind_of(level);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The buckets' lists: the record of the operation in each stage, those in memory, and the links.
   localparam int unsigned SlotP       = SlotX - 1;
   localparam int unsigned ListHistory = history(ListStyle, Lanes);

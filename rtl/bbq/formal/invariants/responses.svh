@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // The response: the data on their way out.
   always_comb begin
     if (started_q) begin

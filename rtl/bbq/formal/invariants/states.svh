@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
   // What all statements refer to: the operation of each slot, and the state of the queue before it.
 
   localparam int unsigned BucketCount = 32'd1 << BucketBits;

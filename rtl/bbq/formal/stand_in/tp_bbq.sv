@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// What tp_bbq is from outside, without its insides: in its place in the proof of tp_bbq_exact.
 ///
 /// It has the number of elements of each priority, answers a request in the cycle in which it is made, and keeps the answer until its
