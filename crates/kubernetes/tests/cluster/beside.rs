@@ -14,16 +14,25 @@ fn log() -> Option<JobLog> {
     JobLog::read(number("PODS", 3000))
 }
 
-#[tokio::test]
-async fn jobs_by_trueplane() {
+async fn by_trueplane(form: Form) {
     let Some(log) = log() else { return };
-    let capacity = set_up(&log, Form::Jobs).await;
+    let capacity = set_up(&log, form).await;
     let controller = Controller::start("controller", None);
-    let run = run(&log, Form::Jobs, capacity, controller.process()).await;
+    let run = run(&log, form, capacity, controller.process()).await;
     report::write(&run);
     report::print(&run);
     run.check();
     controller.stop();
+}
+
+#[tokio::test]
+async fn jobs_by_trueplane() {
+    by_trueplane(Form::Jobs).await;
+}
+
+#[tokio::test]
+async fn job_sets_by_trueplane() {
+    by_trueplane(Form::JobSets).await;
 }
 
 #[tokio::test]

@@ -28,6 +28,8 @@ pub(crate) enum Form {
     Pods,
     /// Jobs of Kubernetes that `trueplane fair admit` resumes.
     Jobs,
+    /// JobSets of up to two jobs each that `trueplane fair admit` resumes.
+    JobSets,
     /// Jobs of Kubernetes that Kueue resumes.
     Kueue,
 }
@@ -35,35 +37,63 @@ pub(crate) enum Form {
 impl Form {
     /// The place of the kind in the API.
     pub(crate) fn resource(self) -> ApiResource {
-        if self == Self::Pods { Kind::Pod.resource() } else { Kind::Job.resource() }
+        match self {
+            Self::Pods => Kind::Pod.resource(),
+            Self::JobSets => Kind::JobSet.resource(),
+            Self::Jobs | Self::Kueue => Kind::Job.resource(),
+        }
     }
 
     fn object(self, job: &Job) -> Value {
-        let amounts: HashMap<&str, String> =
-            RESOURCES.into_iter().zip(job.needs.map(|amount| amount.to_string())).collect();
-        let annotations = json!({ "trueplane.test/run-for": format!("{}ms", job.runs.as_millis().max(1)) });
-        let spec = json!({
-            "restartPolicy": "Never",
-            "terminationGracePeriodSeconds": 0,
-            "tolerations": [{ "operator": "Exists" }],
-            "containers": [{ "name": "main", "image": "none", "resources": { "requests": amounts, "limits": amounts } }],
-        });
         let mut metadata = json!({ "name": job.name, "namespace": job.tenant, "labels": { LABEL: "yes" } });
+        let pods = |needs| pod_template(job, needs);
         if self == Self::Pods {
-            metadata["annotations"] = annotations;
-            return json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec });
+            let template = pods(job.needs);
+            metadata["annotations"] = template["metadata"]["annotations"].clone();
+            return json!({ "apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"] });
         }
         let (label, value) = match self {
             Self::Kueue => ("kueue.x-k8s.io/queue-name", "queue"),
             _ => (names::JOB, "true"),
         };
         metadata["labels"][label] = json!(value);
-        let template = json!({ "metadata": { "annotations": annotations }, "spec": spec });
+        if self == Self::JobSets {
+            // Two pods in one job, and what is left in another.
+            let halves = job.needs.map(|amount| amount / 2);
+            let third = job.needs.map(|amount| amount - amount / 2 * 2);
+            let one = |name: &str, count: u32, needs| {
+                json!({ "name": name, "replicas": 1, "template": { "spec": {
+                    "parallelism": count, "completions": count, "backoffLimit": 0, "template": pods(needs),
+                } } })
+            };
+            let jobs = [("pair", 2, halves), ("rest", 1, third)];
+            let jobs = jobs.into_iter().filter(|&(.., needs)| needs != [0, 0]);
+            let jobs: Vec<Value> = jobs.map(|(name, count, needs)| one(name, count, needs)).collect();
+            return json!({
+                "apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata,
+                "spec": { "suspend": true, "replicatedJobs": jobs },
+            });
+        }
         json!({
             "apiVersion": "batch/v1", "kind": "Job", "metadata": metadata,
-            "spec": { "suspend": true, "backoffLimit": 0, "template": template },
+            "spec": { "suspend": true, "backoffLimit": 0, "template": pods(job.needs) },
         })
     }
+}
+
+/// The template of a pod of a job that needs so much.
+fn pod_template(job: &Job, needs: [u64; 2]) -> Value {
+    let amounts: HashMap<&str, String> =
+        RESOURCES.into_iter().zip(needs.map(|amount| amount.to_string())).collect();
+    json!({
+        "metadata": { "annotations": { "trueplane.test/run-for": format!("{}ms", job.runs.as_millis().max(1)) } },
+        "spec": {
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 0,
+            "tolerations": [{ "operator": "Exists" }],
+            "containers": [{ "name": "main", "image": "none", "resources": { "requests": amounts, "limits": amounts } }],
+        },
+    })
 }
 
 /// Gives every node so much of [`RESOURCES`]. Returns the number of nodes.

@@ -49,7 +49,7 @@ fn is_over(object: &DynamicObject, form: Form) -> bool {
         return matches!(status["phase"].as_str(), Some("Succeeded" | "Failed"));
     }
     let is_end = |one: &serde_json::Value| {
-        one["status"] == "True" && matches!(one["type"].as_str(), Some("Complete" | "Failed"))
+        one["status"] == "True" && matches!(one["type"].as_str(), Some("Complete" | "Completed" | "Failed"))
     };
     status["conditions"].as_array().is_some_and(|all| all.iter().any(is_end))
 }
