@@ -1,7 +1,7 @@
 //! RACK-TLP.
 
 use trueplane_network::Nanos;
-use trueplane_network::transport::{RackTlp, Reno, Sender, SenderSettings, TimeoutSettings};
+use trueplane_network::transport::{Cubic, RackTlp, Reno, Sender, SenderSettings, TimeoutSettings};
 
 use super::{sender, standard, windows};
 use crate::script::run;
@@ -337,4 +337,49 @@ fn sixteen_recoveries_end_the_longer_wait() {
         );
         run(&mut sender, &script);
     }
+}
+
+/// RFC 9438 §4.6: a loss lowers the window, also where a recovery follows another and many windows lie behind the hole.
+#[test]
+fn a_recovery_after_another_does_not_raise_the_window() {
+    let script = "
+           0 write 60000
+           0 > S 0+0
+         100 < S ack 1
+         100 > 1+1000            # lost three times
+         100 > 1001+1000
+         100 > 2001+1000
+         100 > 3001+1000
+         100 > 4001+1000
+         100 > 5001+1000
+         100 > 6001+1000
+         100 > 7001+1000
+         100 > 8001+1000
+         100 > 9001+1000
+         200 < ack 1 sack 1001-10001
+         200 > 1+1000
+         200 = cwnd 7000
+         200 > 10001+1000        # lost twice
+         200 > 11001+1000
+         200 > 12001+1000
+         200 > 13001+1000
+         200 > 14001+1000
+         200 > 15001+1000
+         300 < ack 1 sack 11001-16001 1001-10001
+         300 > 1+1000
+         300 > 10001+1000
+         300 > 16001+1000
+         300 > 17001+1000
+         300 > 18001+1000
+         300 > 19001+1000
+         300 > 20001+1000
+         400 < ack 10001 sack 11001-16001
+         400 > 21001+1000        # the recovery is over
+         401 < ack 10001 sack 11001-21001
+         401 > 10001+1000        # and the next begins
+         401 = cwnd 4900         # 0.7 of 7000, though 12000 bytes are not acknowledged
+         401 > 22001+1000
+         401 > 23001+1000
+    ";
+    run(&mut sender(Cubic::new(windows(10)), RackTlp::new(Nanos(0))), script);
 }
