@@ -45,13 +45,8 @@ fn main() {
                 Nanos::from_millis(millis),
                 1,
             );
-            let network = Network::new(
-                &topology,
-                |_| Ranked::new(port(), PFabric),
-                preset::simplified_pfabric(),
-                120,
-                1,
-            );
+            let network =
+                Network::new(&topology, |_| Ranked::new(port(), PFabric), preset::standard_pfabric(), 120, 1);
             let start = now();
             let outcome = network.expect("settings").run(flows, Nanos::MAX).expect("books that balance");
             least = least.min(start.elapsed().as_secs_f64());

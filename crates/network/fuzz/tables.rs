@@ -39,7 +39,7 @@ pub fn read_tables(bytes: &[u8]) -> usize {
             let last = named.topology.hosts() - 1;
             let flow = FlowSpec { start: Nanos(0), from: 0, to: last, bytes: 3_000 };
             let network =
-                Network::new(&named.topology, |_| DropTail::new(10_000), preset::simplified_tcp(), 120, 1);
+                Network::new(&named.topology, |_| DropTail::new(10_000), preset::standard_tcp(), 120, 1);
             let outcome = network.expect("the settings make sense").run([flow].into_iter(), END);
             outcome.expect("the books balance");
         }

@@ -53,14 +53,14 @@ impl Run<'_> {
     pub(crate) fn standard(self, system: &str) -> Times {
         let pifo = || Pifo::new(80).expect("packets");
         match system {
-            "tcp" | "fair-tcp" => self.of(|_| DropTail::new(146_000), preset::simplified_tcp()),
-            "dctcp" => self.of(|_| marking(146_000, 14_600), preset::simplified_dctcp()),
-            "fair-dctcp" => self.of(|_| marking(120_000, 48_000), preset::simplified_dctcp()),
-            "pifo" => self.of(|_| Ranked::new(pifo(), PFabric), preset::simplified_pfabric()),
-            "sp-pifo" => self.of(|_| Ranked::new(sp_pifo(), PFabric), preset::simplified_pfabric()),
-            "afq" => self.of(|_| Ranked::new(afq(), PFabric), preset::simplified_dctcp()),
-            "sp-pifo-stfq" => self.of(|_| Ranked::new(sp_pifo(), stfq()), preset::simplified_dctcp()),
-            "pifo-stfq" => self.of(|_| Ranked::new(pifo(), stfq()), preset::simplified_dctcp()),
+            "tcp" | "fair-tcp" => self.of(|_| DropTail::new(146_000), preset::standard_tcp()),
+            "dctcp" => self.of(|_| marking(146_000, 14_600), preset::standard_dctcp()),
+            "fair-dctcp" => self.of(|_| marking(120_000, 48_000), preset::standard_dctcp()),
+            "pifo" => self.of(|_| Ranked::new(pifo(), PFabric), preset::standard_pfabric()),
+            "sp-pifo" => self.of(|_| Ranked::new(sp_pifo(), PFabric), preset::standard_pfabric()),
+            "afq" => self.of(|_| Ranked::new(afq(), PFabric), preset::standard_dctcp()),
+            "sp-pifo-stfq" => self.of(|_| Ranked::new(sp_pifo(), stfq()), preset::standard_dctcp()),
+            "pifo-stfq" => self.of(|_| Ranked::new(pifo(), stfq()), preset::standard_dctcp()),
             _ => unreachable!("{system} is in no table"),
         }
     }

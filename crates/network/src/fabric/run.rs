@@ -130,11 +130,11 @@ impl Setting<'_> {
     fn run(&self, load: &Load, system: SystemName) -> Result<SystemRun, Error> {
         let is_standard = self.options.transport == TransportName::Standard;
         let outcome = match (system.senders(self.options.rank), is_standard) {
-            (Senders::Tcp, true) => self.simulate(load, system, preset::simplified_tcp()),
+            (Senders::Tcp, true) => self.simulate(load, system, preset::standard_tcp()),
             (Senders::Tcp, false) => self.simulate(load, system, Simplified::TCP),
-            (Senders::Dctcp, true) => self.simulate(load, system, preset::simplified_dctcp()),
+            (Senders::Dctcp, true) => self.simulate(load, system, preset::standard_dctcp()),
             (Senders::Dctcp, false) => self.simulate(load, system, Simplified::DCTCP),
-            (Senders::PFabric, true) => self.simulate(load, system, preset::simplified_pfabric()),
+            (Senders::PFabric, true) => self.simulate(load, system, preset::standard_pfabric()),
             (Senders::PFabric, false) => self.simulate(load, system, Simplified::PFABRIC),
         }?;
         let class = |class: SizeClass| self.class(load, system, &outcome.completed, class);

@@ -7,7 +7,7 @@ use crate::simulator::Packing;
 use crate::transport::preset;
 
 /// Packets of the simulated senders: 1,500 bytes on the wire.
-pub(crate) const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
+pub(crate) const PACKING: Packing = Packing { segment: preset::PUBLISHED_SEGMENT, header: 120 };
 
 choices! {
     /// The rank of a packet at a port.

@@ -78,7 +78,7 @@ fn measure(
     let back = if options.both_ways { counted(!options.seed)? } else { roomy() };
     let ports = [counted(options.seed)?, back];
     let outcome = match options.transport {
-        TransportName::Standard => simulate(options, scenario, ports, preset::simplified_tcp(), observer),
+        TransportName::Standard => simulate(options, scenario, ports, preset::standard_tcp(), observer),
         TransportName::Simplified => simulate(options, scenario, ports, Simplified::TCP, observer),
     }?;
     let Tally { by_rank, bytes, waiting } = tally.take();

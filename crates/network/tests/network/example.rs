@@ -20,8 +20,8 @@ fn topology() -> Topology {
 /// What has happened until a time, if the queue of the switch holds so many bytes.
 fn until(end: Nanos, capacity: u64) -> Outcome {
     let topology = topology();
-    let windows = WindowSettings { segment: 900, ..preset::SIMPLIFIED_WINDOWS };
-    let settings = SenderSettings { segment: 900, handshake: false, ..preset::SIMPLIFIED };
+    let windows = WindowSettings { segment: 900, ..preset::PUBLISHED_WINDOWS };
+    let settings = SenderSettings { segment: 900, handshake: false, ..preset::PUBLISHED };
     let queue = |port| DropTail::new(if port == 3 { capacity } else { 10_000 });
     let parts = (settings, Reno::new(windows), NewReno::new());
     let flow = FlowSpec { start: Nanos(0), from: 0, to: 1, bytes: 2_700 };

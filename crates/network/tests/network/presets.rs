@@ -1,4 +1,4 @@
-//! The senders of the published simulations against what is known of them: their start, windows and time-outs.
+//! Senders with the settings of the published simulations: their start, windows and time-outs.
 
 use trueplane_network::Nanos;
 use trueplane_network::transport::preset::{self, Parts};
@@ -42,21 +42,21 @@ fn first_timeout<C: CongestionControl, R: LossRecovery>(parts: Parts<C, R>) -> N
 #[test]
 fn tcp_and_dctcp_start_with_three_segments_and_300_microseconds() {
     let round_trip = Nanos(32_000);
-    let (tcp, sent) = opened(preset::simplified_tcp(), round_trip);
+    let (tcp, sent) = opened(preset::standard_tcp(), round_trip);
     assert_eq!([sent as u64, tcp.control().ssthresh()], [3, 30 * SEGMENT]);
-    let (dctcp, sent) = opened(preset::simplified_dctcp(), round_trip);
+    let (dctcp, sent) = opened(preset::standard_dctcp(), round_trip);
     assert_eq!([sent as u64, dctcp.control().ssthresh()], [3, 30 * SEGMENT]);
-    assert_eq!(first_timeout(preset::simplified_tcp()), Nanos(300_000));
-    assert_eq!(first_timeout(preset::simplified_dctcp()), Nanos(300_000));
+    assert_eq!(first_timeout(preset::standard_tcp()), Nanos(300_000));
+    assert_eq!(first_timeout(preset::standard_dctcp()), Nanos(300_000));
 }
 
-/// It is their TCP with another start and another first time-out: it measures, and its time-out doubles.
+/// It is TCP with another start and another first time-out: it measures, and its time-out doubles.
 #[test]
 fn pfabric_starts_at_the_threshold_and_measures() {
     let round_trip = Nanos(32_000);
-    let (mut sender, sent) = opened(preset::simplified_pfabric(), round_trip);
+    let (mut sender, sent) = opened(preset::standard_pfabric(), round_trip);
     assert_eq!([sent as u64, sender.control().ssthresh()], [30, 30 * SEGMENT]);
-    assert_eq!(first_timeout(preset::simplified_pfabric()), Nanos(96_384));
+    assert_eq!(first_timeout(preset::standard_pfabric()), Nanos(96_384));
     // SRTT + 4 × RTTVAR with RTTVAR = SRTT ÷ 2.
     assert_eq!(sender.round_trip().timeout(), Nanos(96_000));
     let expires = sender.wakeup().unwrap();
@@ -66,10 +66,10 @@ fn pfabric_starts_at_the_threshold_and_measures() {
     assert_eq!([sender.control().cwnd(), sender.control().ssthresh()], [SEGMENT, 15 * SEGMENT]);
 }
 
-/// Three duplicates tell it of a loss, as they do in their TCP.
+/// Three duplicates tell it of a loss, as they tell TCP.
 #[test]
 fn pfabric_repairs_by_duplicates() {
-    let (mut sender, _) = opened(preset::simplified_pfabric(), Nanos(32_000));
+    let (mut sender, _) = opened(preset::standard_pfabric(), Nanos(32_000));
     let now = Nanos(64_000);
     let mut sent = Vec::new();
     for _ in 0..3 {
@@ -83,7 +83,7 @@ fn pfabric_repairs_by_duplicates() {
 /// The window of the receiver, and the greatest congestion window, hold 47 segments.
 #[test]
 fn no_more_than_47_segments_are_on_their_way() {
-    let (mut sender, sent) = opened(preset::simplified_tcp(), Nanos(32_000));
+    let (mut sender, sent) = opened(preset::standard_tcp(), Nanos(32_000));
     let (mut on_their_way, mut acknowledged, mut most) = (sent, 1, sent);
     for round in 2..700 {
         acknowledged += SEGMENT;
@@ -98,7 +98,7 @@ fn no_more_than_47_segments_are_on_their_way() {
 /// A lost SYN is sent again after 300, 600 and 1200 µs.
 #[test]
 fn lost_syns_double_the_time() {
-    let (settings, control, recovery) = preset::simplified_tcp();
+    let (settings, control, recovery) = preset::standard_tcp();
     let mut sender = Sender::new(settings, control, recovery).unwrap();
     let mut times = Vec::new();
     let mut now = Nanos(0);

@@ -96,12 +96,12 @@ pub(crate) fn all() -> Vec<Kind> {
         let settings = SenderSettings { pacing: paced, ..standard };
         all.push(kind(&format!("paced/{recovery_name}"), settings, Reno::new(windows()), recovery));
     }
-    let (settings, control, recovery) = preset::simplified_tcp();
-    all.push(kind("simplified-tcp", settings, control, recovery));
-    let (settings, control, recovery) = preset::simplified_dctcp();
-    all.push(kind("simplified-dctcp", settings, control, recovery));
-    let (settings, control, recovery) = preset::simplified_pfabric();
-    all.push(kind("simplified-pfabric", settings, control, recovery));
+    let (settings, control, recovery) = preset::standard_tcp();
+    all.push(kind("standard-tcp", settings, control, recovery));
+    let (settings, control, recovery) = preset::standard_dctcp();
+    all.push(kind("standard-dctcp", settings, control, recovery));
+    let (settings, control, recovery) = preset::standard_pfabric();
+    all.push(kind("standard-pfabric", settings, control, recovery));
     let (settings, control, recovery) = preset::minimal_pfabric();
     all.push(kind("minimal-pfabric", settings, control, recovery));
     all

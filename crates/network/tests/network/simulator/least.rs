@@ -5,14 +5,14 @@ use trueplane_network::simulator::{DropTail, FlowSpec, Network, Packing, Topolog
 use trueplane_network::transport::preset;
 use trueplane_units::BitsPerSec;
 
-const PACKING: Packing = Packing { segment: preset::SIMPLIFIED_SEGMENT, header: 120 };
+const PACKING: Packing = Packing { segment: preset::PUBLISHED_SEGMENT, header: 120 };
 
 /// Bytes that fit into the first window of the sender, so that nothing but links takes time.
-const WINDOW: u64 = 30 * preset::SIMPLIFIED_SEGMENT as u64;
+const WINDOW: u64 = 30 * preset::PUBLISHED_SEGMENT as u64;
 
 fn alone(topology: &Topology, spec: FlowSpec) -> Nanos {
     let network =
-        Network::new(topology, |_| DropTail::new(1_000_000), preset::simplified_pfabric(), PACKING.header, 1);
+        Network::new(topology, |_| DropTail::new(1_000_000), preset::standard_pfabric(), PACKING.header, 1);
     network.unwrap().run([spec].into_iter(), Nanos::MAX).unwrap().completed[0].time()
 }
 

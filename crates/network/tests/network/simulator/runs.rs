@@ -56,8 +56,8 @@ fn three_packets_over_two_hops_with_one_loss() {
         link(2, 1, 3_200_000_000),
     ];
     let topology = Topology::new(3, 2, links).unwrap();
-    let windows = WindowSettings { segment: 900, ..preset::SIMPLIFIED_WINDOWS };
-    let settings = SenderSettings { segment: 900, handshake: false, ..preset::SIMPLIFIED };
+    let windows = WindowSettings { segment: 900, ..preset::PUBLISHED_WINDOWS };
+    let settings = SenderSettings { segment: 900, handshake: false, ..preset::PUBLISHED };
     let capacity = |port| DropTail::new(if port == 3 { 1_000 } else { 10_000 });
     let network =
         Network::new(&topology, capacity, (settings, Reno::new(windows), NewReno::new()), 100, 0).unwrap();
@@ -76,25 +76,25 @@ fn all_flows_end_whatever_the_queue() {
     let expected = flows(20_000.0, 3).count();
     let sp_pifo = || Banked::new(8, 10, SpPifo::new(8, PushDown::Cost).unwrap()).unwrap();
     let outcomes = [
-        run(&topology, |_| DropTail::new(30_000), preset::simplified_tcp(), flows(20_000.0, 3), Nanos::MAX),
+        run(&topology, |_| DropTail::new(30_000), preset::standard_tcp(), flows(20_000.0, 3), Nanos::MAX),
         run(
             &topology,
             |_| DropTail::new(30_000).marking_above(14_600),
-            preset::simplified_dctcp(),
+            preset::standard_dctcp(),
             flows(20_000.0, 3),
             Nanos::MAX,
         ),
         run(
             &topology,
             |_| Ranked::new(Pifo::new(20).unwrap(), PFabric),
-            preset::simplified_pfabric(),
+            preset::standard_pfabric(),
             flows(20_000.0, 3),
             Nanos::MAX,
         ),
         run(
             &topology,
             |_| Ranked::new(sp_pifo(), PFabric),
-            preset::simplified_pfabric(),
+            preset::standard_pfabric(),
             flows(20_000.0, 3),
             Nanos::MAX,
         ),
@@ -172,7 +172,7 @@ fn books_balance_in_the_middle() {
         let outcome = run(
             &topology,
             |_| DropTail::new(30_000),
-            preset::simplified_tcp(),
+            preset::standard_tcp(),
             flows(20_000.0, 3),
             Nanos::from_millis(millis),
         );
@@ -185,7 +185,7 @@ fn books_balance_in_the_middle() {
 fn the_same_seed_gives_the_same_run() {
     let topology = small_fabric();
     let once = |seed| {
-        run(&topology, |_| DropTail::new(30_000), preset::simplified_tcp(), flows(20_000.0, seed), Nanos::MAX)
+        run(&topology, |_| DropTail::new(30_000), preset::standard_tcp(), flows(20_000.0, seed), Nanos::MAX)
     };
     assert_eq!(once(3), once(3));
     assert_ne!(once(3), once(4));
@@ -197,7 +197,7 @@ fn a_lone_flow_takes_its_ideal_time() {
     let topology = small_fabric();
     let alone = |bytes| {
         let spec = FlowSpec { start: Nanos(0), from: 0, to: 5, bytes };
-        run(&topology, |_| DropTail::new(146_000), preset::simplified_tcp(), [spec].into_iter(), Nanos::MAX)
+        run(&topology, |_| DropTail::new(146_000), preset::standard_tcp(), [spec].into_iter(), Nanos::MAX)
             .completed[0]
             .time()
     };
@@ -221,20 +221,20 @@ fn short_flows_wait_least_with_a_pifo() {
     let class = SizeClass { from: 0, below: 100_000 };
     let mean = |outcome: Outcome| Times::of(&outcome.completed, class).unwrap().mean_ms;
     let sp_pifo = || Banked::new(8, 10, SpPifo::new(8, PushDown::Cost).unwrap()).unwrap();
-    let tcp = mean(run(&topology, |_| DropTail::new(146_000), preset::simplified_tcp(), load(), Nanos::MAX));
+    let tcp = mean(run(&topology, |_| DropTail::new(146_000), preset::standard_tcp(), load(), Nanos::MAX));
     let marking = |_| DropTail::new(146_000).marking_above(14_600);
-    let dctcp = mean(run(&topology, marking, preset::simplified_dctcp(), load(), Nanos::MAX));
+    let dctcp = mean(run(&topology, marking, preset::standard_dctcp(), load(), Nanos::MAX));
     let sp = mean(run(
         &topology,
         |_| Ranked::new(sp_pifo(), PFabric),
-        preset::simplified_pfabric(),
+        preset::standard_pfabric(),
         load(),
         Nanos::MAX,
     ));
     let pifo = mean(run(
         &topology,
         |_| Ranked::new(Pifo::new(80).unwrap(), PFabric),
-        preset::simplified_pfabric(),
+        preset::standard_pfabric(),
         load(),
         Nanos::MAX,
     ));

@@ -47,7 +47,7 @@ fn a_fat_tree_of_four_ports() {
 fn flows_cross_a_fat_tree() {
     let tree = fat_tree(4, GBPS, GBPS, Nanos(20)).unwrap();
     let flows = (0..15).map(|from| FlowSpec { start: Nanos(0), from, to: 15, bytes: 50_000 });
-    let network = Network::new(&tree, |_| DropTail::new(30_000), preset::simplified_tcp(), 120, 1).unwrap();
+    let network = Network::new(&tree, |_| DropTail::new(30_000), preset::standard_tcp(), 120, 1).unwrap();
     let outcome = network.run(flows, Nanos::MAX).unwrap();
     assert_eq!((outcome.completed.len(), outcome.unfinished), (15, 0));
     assert!(outcome.counts.dropped > 0, "fifteen senders overflow the last port");
