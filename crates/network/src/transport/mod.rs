@@ -20,7 +20,7 @@
 //! 2. [`receiver`]: reassembly, SACK blocks, the advertised window; [`acknowledge`]: when to acknowledge and how marks are echoed.
 //! 3. [`scoreboard`]: what was sent and what became of it; [`round_trip`]: round-trip time and time-out; [`pacing`]: gaps between segments.
 //! 4. [`sender`]: handshake, windows, timers, end; [`stream`]: what was written; [`offered`]: the receiver's window; [`persist`]: probes of a closed one; [`flight`]: what counts
-//!    when a segment is lost; [`marks`]: reactions to echoed marks; [`settings`]: what can be set.
+//!    when a segment is lost; [`marks`]: reactions to echoed marks; [`reduction`]: the window in a recovery; [`settings`]: what can be set.
 //! 5. [`preset`]: senders as the literature has them, ready to use; [`connection`]: the two ends as a network of hosts uses them.
 //! 6. [`simplified`]: the two ends as a published simulator has them, apart from all others.
 
@@ -35,6 +35,7 @@ pub mod persist;
 pub mod preset;
 pub mod receiver;
 pub mod recovery;
+pub mod reduction;
 pub mod round_trip;
 pub mod scoreboard;
 pub mod segment;
@@ -48,6 +49,7 @@ pub use connection::{End, SendingEnd, Transport};
 pub use control::{CongestionControl, Control, Cubic, Dctcp, Reno, WindowSettings};
 pub use receiver::Receiver;
 pub use recovery::{LossRecovery, NewReno, RackTlp, Recovery, Sack, TimeoutOnly};
+pub use reduction::Reduction;
 pub use round_trip::{RoundTrip, TimeoutSettings};
 pub use segment::{Ecn, Flags, SackBlocks, Segment};
 pub use sender::Sender;

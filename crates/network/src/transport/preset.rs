@@ -7,6 +7,7 @@ use trueplane_units::Nanos;
 
 use super::control::{Dctcp, Reno, WindowSettings};
 use super::recovery::{NewReno, TimeoutOnly};
+use super::reduction::Reduction;
 use super::round_trip::TimeoutSettings;
 use super::settings::SenderSettings;
 
@@ -35,6 +36,7 @@ pub const PUBLISHED: SenderSettings = SenderSettings {
     first_window: PUBLISHED_WINDOW,
     timeout: PUBLISHED_TIMEOUT,
     pacing: None,
+    reduction: Reduction::AtOnce,
 };
 
 /// Windows of that sender: 3 segments at first, threshold of 30 segments, at most 65,535 bytes.

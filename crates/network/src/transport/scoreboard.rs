@@ -111,10 +111,16 @@ impl Scoreboard {
         self.next - self.acknowledged
     }
 
+    /// Bytes sent and not known to have arrived, lost ones included.
+    #[inline]
+    pub fn unsacked(&self) -> u64 {
+        self.outstanding() - self.sacked.total()
+    }
+
     /// Bytes that are believed to be on their way ("pipe" of RFC 6675 §4).
     #[inline]
     pub fn pipe(&self) -> u64 {
-        self.outstanding() - self.sacked.total() - self.lost
+        self.unsacked() - self.lost
     }
 
     /// Bytes that are lost and not sent again yet.

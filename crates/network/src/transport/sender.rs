@@ -1,5 +1,7 @@
 //! The sending end of a connection.
 
+mod values;
+
 use trueplane_units::Nanos;
 
 use super::control::{Acknowledged, CongestionControl, Echo};
@@ -9,6 +11,7 @@ use super::offered::Offered;
 use super::pacing::Pacer;
 use super::persist::Persist;
 use super::recovery::{Heard, LossRecovery, Stage, Verdict};
+use super::reduction::{Proportional, Reduction};
 use super::round_trip::RoundTrip;
 use super::scoreboard::Scoreboard;
 use super::segment::{Ecn, FIRST_BYTE, Segment};
@@ -36,6 +39,8 @@ pub struct Sender<C, R> {
     stream: Stream,
     offered: Offered,
     flight: Flight,
+    /// Proportional rate reduction, in a recovery that has it.
+    reduction: Option<Proportional>,
     /// Time at which the retransmission timer expires.
     timer: Option<Nanos>,
     /// Time-outs since bytes were acknowledged.
@@ -80,6 +85,7 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
             stream: Stream::new(settings.fin),
             offered: Offered::new(start, u64::from(settings.first_window)),
             flight: Flight::default(),
+            reduction: None,
             timer: None,
             timeouts: 0,
             persist: Persist::default(),
@@ -109,47 +115,6 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         self.stream.is_closed() && self.is_open() && self.board.acknowledged() == self.stream.end()
     }
 
-    /// Congestion control of the sender.
-    pub fn control(&self) -> &C {
-        &self.control
-    }
-
-    /// Loss recovery of the sender.
-    pub fn recovery(&self) -> &R {
-        &self.recovery
-    }
-
-    /// What is sent and not acknowledged.
-    pub fn board(&self) -> &Scoreboard {
-        &self.board
-    }
-
-    /// Round-trip time and time-out.
-    pub fn round_trip(&self) -> &RoundTrip {
-        &self.round_trip
-    }
-
-    /// Bytes that count against the congestion window.
-    pub fn in_flight(&self) -> u64 {
-        self.recovery.in_flight(&self.board)
-    }
-
-    /// Bytes that were written and are not acknowledged.
-    pub fn unacknowledged(&self) -> u64 {
-        let data_end = self.stream.data_end();
-        data_end - self.board.acknowledged().clamp(FIRST_BYTE, data_end)
-    }
-
-    /// Time-outs since bytes were acknowledged.
-    pub fn timeouts(&self) -> u32 {
-        self.timeouts
-    }
-
-    /// End of the window that the receiver offers, as a sequence number.
-    pub fn window_end(&self) -> u64 {
-        self.offered.end()
-    }
-
     /// Whether the handshake is over.
     fn is_open(&self) -> bool {
         self.board.acknowledged() >= FIRST_BYTE
@@ -177,11 +142,13 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         let opened = self.offer(ack, u64::from(segment.window));
         let (outstanding, in_flight) = (self.board.outstanding(), self.in_flight());
         let (flight, is_limited) = (self.judged_flight(), self.flight.is_limited(self.board.acknowledged()));
+        let unsacked = self.board.unsacked();
         let blocks = if self.recovery.reads_sack() { segment.sack.as_slice() } else { &[] };
         let delivered = self.board.acknowledge(ack, blocks, self.round_trip.least(), now);
         if let Some(sample) = delivered.round_trip {
             self.round_trip.measure(sample);
         }
+        let lost = self.board.lost();
         // RFC 6298 §5.2, §5.3: off if nothing is outstanding, else from now on.
         let restarted = (self.board.outstanding() > 0).then(|| now.after(self.round_trip.timeout()));
         let was_recovering = self.recovery.episode().stage() == Stage::FastRecovery;
@@ -221,7 +188,8 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
                 self.flight.end(now);
             }
         }
-        self.obey(verdict, flight, now);
+        self.obey(verdict, flight, unsacked, now);
+        self.go_on_reducing(delivered.bytes, delivered.acked > 0 && self.board.lost() <= lost);
         if segment.flags.ece && !segment.flags.syn {
             self.on_echo(ack, flight, verdict.is_congested, now);
         }
@@ -256,17 +224,31 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         self.flight.without_limited_transmit(acknowledged, next, self.control.cwnd())
     }
 
-    /// Does what loss recovery has decided.
-    fn obey(&mut self, verdict: Verdict, flight: u64, now: Nanos) {
+    /// Does what loss recovery has decided. `unsacked` are the bytes that were not known to have arrived before.
+    fn obey(&mut self, verdict: Verdict, flight: u64, unsacked: u64, now: Nanos) {
         if verdict.is_congested {
             // Where one recovery follows another, what was sent behind the holes is many windows, and a loss must not raise the window.
             self.control.on_loss(flight.min(self.control.cwnd()), now);
             self.marks.reduce(self.board.next());
+            if self.settings.reduction == Reduction::Proportional && self.recovery.reads_sack() {
+                let threshold = self.control.ssthresh();
+                self.reduction = Some(Proportional::new(threshold, unsacked, self.in_flight()));
+            }
         }
         if let Some(limit) = verdict.limit {
             self.control.limit(limit);
         }
         self.sends_now |= verdict.sends_now;
+    }
+
+    /// Takes an acknowledgement into a reduction of the window that is under way; ends it with the recovery.
+    fn go_on_reducing(&mut self, delivered: u64, is_safe: bool) {
+        let in_flight = self.in_flight();
+        if self.recovery.episode().stage() != Stage::FastRecovery {
+            self.reduction = None;
+        } else if let Some(reduction) = &mut self.reduction {
+            reduction.hear(delivered, in_flight, is_safe, u64::from(self.settings.segment));
+        }
     }
 
     /// An ECN-Echo arrives.
@@ -325,9 +307,9 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Does what the timers that have expired ask for. Returns the probe that one of them sends.
     fn expire(&mut self, now: Nanos) -> Option<Segment> {
         if self.recovery.timer().is_some_and(|timer| timer <= now) {
-            let flight = self.judged_flight();
+            let (flight, unsacked) = (self.judged_flight(), self.board.unsacked());
             let verdict = self.recovery.on_timer(&mut self.board, &self.round_trip, now);
-            self.obey(verdict, flight, now);
+            self.obey(verdict, flight, unsacked, now);
             if verdict.probes_tail
                 && self.is_open()
                 && let Some(probe) = self.probe_tail(now)
@@ -357,6 +339,7 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
             self.control.on_lost_handshake();
         }
         self.timeouts += 1;
+        self.reduction = None;
         self.recovery.on_timeout(&mut self.board, &self.round_trip, now);
         if self.board.lost() == 0 {
             self.board.doubt_first();
@@ -409,10 +392,10 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
         self.has_room(span.len()).then_some(span)
     }
 
-    /// Whether the congestion window has room for so many bytes. A segment may always be on its way.
+    /// Whether the window has room for so many bytes. A segment may always be on its way.
     fn has_room(&self, bytes: u64) -> bool {
         let in_flight = self.in_flight();
-        in_flight == 0 || in_flight + bytes <= self.control.cwnd()
+        in_flight == 0 || in_flight + bytes <= self.window()
     }
 
     /// End of the next new segment, as far as the receiver's window lets it leave.
@@ -471,6 +454,9 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
     /// Sets the timers as a segment leaves.
     fn leave(&mut self, span: Span, is_new: bool, now: Nanos) {
         self.last_sent = now;
+        if let Some(reduction) = &mut self.reduction {
+            reduction.send(span.len());
+        }
         if self.timer.is_none() {
             self.timer = Some(now.after(self.round_trip.timeout())); // RFC 6298 §5.1
         }

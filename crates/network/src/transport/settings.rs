@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use thiserror::Error;
 use trueplane_units::Nanos;
 
+use super::reduction::Reduction;
 use super::round_trip::TimeoutSettings;
 
 /// Most payload in a segment, in bytes: what an IPv4 packet holds.
@@ -61,6 +62,8 @@ pub struct SenderSettings {
     pub timeout: TimeoutSettings,
     /// Gaps between segments, if any.
     pub pacing: Option<Pacing>,
+    /// Way in which the window gets smaller when a loss begins a recovery.
+    pub reduction: Reduction,
 }
 
 impl SenderSettings {
@@ -73,6 +76,7 @@ impl SenderSettings {
             first_window: 65_535,
             timeout: TimeoutSettings::STANDARD,
             pacing: None,
+            reduction: Reduction::AtOnce,
         }
     }
 

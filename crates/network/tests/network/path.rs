@@ -231,9 +231,9 @@ impl State {
             end <= sender.window_end() || is_window_probe,
             "{name}: {segment:?} is beyond the receiver's window"
         );
-        let cwnd = sender.control().cwnd();
+        let window = sender.window();
         // A tail is probed whatever the window, by one segment (RFC 8985 §7.3).
-        let allowed = if self.may_probe { cwnd.max(self.in_flight + segment.span().len()) } else { cwnd };
+        let allowed = if self.may_probe { window.max(self.in_flight + segment.span().len()) } else { window };
         if segment.sequence >= self.next && !segment.span().is_empty() && self.in_flight > 0 {
             let in_flight = sender.in_flight();
             assert!(in_flight <= allowed, "{name}: {in_flight} bytes in a window of {allowed}: {segment:?}");
@@ -291,7 +291,7 @@ impl Books {
         let sacked = if self.reads_sack { self.sacked.total() } else { 0 };
         let on_their_way = (self.next - self.acknowledged).saturating_sub(sender.board().lost() + sacked);
         // A segment may always be on its way.
-        let allowed = sender.control().cwnd().max(length) + self.heard * self.longest;
+        let allowed = sender.window().max(length) + self.heard * self.longest;
         let is_new = segment.sequence >= before.next;
         assert!(on_their_way <= allowed || !is_new, "{name}: {on_their_way} bytes in {allowed}: {segment:?}");
         usize::from(on_their_way > allowed)

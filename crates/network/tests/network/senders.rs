@@ -4,8 +4,8 @@ use trueplane_network::Nanos;
 use trueplane_network::transport::control::Echo;
 use trueplane_network::transport::settings::Pacing;
 use trueplane_network::transport::{
-    CongestionControl, Control, Cubic, Dctcp, NewReno, RackTlp, Receiver, ReceiverSettings, Recovery, Reno,
-    Sack, Sender, SenderSettings, TimeoutOnly, TimeoutSettings, WindowSettings, preset,
+    CongestionControl, Control, Cubic, Dctcp, NewReno, RackTlp, Receiver, ReceiverSettings, Recovery,
+    Reduction, Reno, Sack, Sender, SenderSettings, TimeoutOnly, TimeoutSettings, WindowSettings, preset,
 };
 
 /// Segment size of the senders in tests, in bytes.
@@ -96,6 +96,14 @@ pub(crate) fn all() -> Vec<Kind> {
         let settings = SenderSettings { pacing: paced, ..standard };
         all.push(kind(&format!("paced/{recovery_name}"), settings, Reno::new(windows()), recovery));
     }
+    let proportional = SenderSettings { reduction: Reduction::Proportional, ..standard };
+    all.push(kind("proportional-reno/sack", proportional, Reno::new(windows()), Sack::new()));
+    all.push(kind(
+        "proportional-cubic/rack-tlp",
+        proportional,
+        Cubic::new(windows()),
+        RackTlp::new(Nanos(0)),
+    ));
     let (settings, control, recovery) = preset::standard_tcp();
     all.push(kind("standard-tcp", settings, control, recovery));
     let (settings, control, recovery) = preset::standard_dctcp();

@@ -4,6 +4,7 @@ mod connection;
 mod marks;
 mod rack;
 mod recovery;
+mod reduction;
 
 use trueplane_network::transport::{CongestionControl, LossRecovery, Sender, SenderSettings, WindowSettings};
 
