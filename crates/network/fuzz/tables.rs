@@ -1,10 +1,14 @@
-//! What the fuzz target of tables does with an input: read it as flow sizes, as links and as flows, and run a few packets through what was read.
+//! What the fuzz target of tables does with an input: read it as flow sizes, as links, as flows and as faults, and run a few packets through what was
+//! read.
 //!
 //! `cargo test` does the same with the seeds (crates/network/tests/network/simulator/tables.rs).
 
 use trueplane_network::Nanos;
-use trueplane_network::simulator::{DropTail, FlowSpec, Network, Sizes, read_flows, read_links};
+use trueplane_network::simulator::{
+    DropTail, Faults, FlowSpec, Named, Network, Sizes, Topology, read_faults, read_flows, read_links,
+};
 use trueplane_network::transport::preset;
+use trueplane_units::BitsPerSec;
 
 /// Hosts of the flows, if there are no links.
 const HOSTS: u32 = 3;
@@ -36,16 +40,39 @@ pub fn read_tables(bytes: &[u8]) -> usize {
         Ok(named) => {
             read += 1;
             assert_eq!(named.hosts.len() as u32, named.topology.hosts());
-            let last = named.topology.hosts() - 1;
-            let flow = FlowSpec { start: Nanos(0), from: 0, to: last, bytes: 3_000 };
-            let network =
-                Network::new(&named.topology, |_| DropTail::new(10_000), preset::standard_tcp(), 120, 1);
-            let outcome = network.expect("the settings make sense").run([flow].into_iter(), END);
-            outcome.expect("the books balance");
+            run_flow(&named, None);
+        }
+        Err(error) => is_one_line(&error.to_string()),
+    }
+    let named = fabric();
+    match read_faults(bytes, &named, 1) {
+        Ok(faults) => {
+            read += 1;
+            run_flow(&named, Some(faults));
         }
         Err(error) => is_one_line(&error.to_string()),
     }
     read
+}
+
+/// The network of the faults: two leaf switches with two hosts each, and two ways between them.
+fn fabric() -> Named {
+    let rate = BitsPerSec(1_000_000_000);
+    let topology = Topology::leaf_spine(2, 2, 2, rate, rate, Nanos(20)).expect("there is such a network");
+    Named { topology, hosts: Vec::new(), switches: Vec::new() }
+}
+
+/// A flow from the first host to the last.
+fn run_flow(named: &Named, faults: Option<Faults>) {
+    let last = named.topology.hosts() - 1;
+    let flow = FlowSpec { start: Nanos(0), from: 0, to: last, bytes: 3_000 };
+    let network = Network::new(&named.topology, |_| DropTail::new(10_000), preset::standard_tcp(), 120, 1);
+    let network = network.expect("the settings make sense");
+    let network = match faults {
+        Some(faults) => network.with_faults(faults),
+        None => network,
+    };
+    network.run([flow].into_iter(), END).expect("the books balance");
 }
 
 fn is_one_line(text: &str) {

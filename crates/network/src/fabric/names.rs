@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
+use std::ops::Range;
 
 use trueplane_units::{BitsPerSec, Datum, Nanos, Value, unexpected};
 
@@ -123,7 +124,7 @@ impl TopologyName {
     /// In one line, if there cannot be such a network.
     pub fn read(&self, shape: &Shape) -> Result<Named, String> {
         let Shape { leaf_spine: [leaves, spines, hosts], access, core, delay } = *shape;
-        let unnamed = |topology| Named { topology, hosts: Vec::new() };
+        let named = |topology, switches| Named { topology, hosts: Vec::new(), switches };
         let many = |hosts: u64| match hosts {
             0..=MOST_HOSTS => Ok(()),
             _ => Err(format!("the network has {hosts} hosts: expected at most {MOST_HOSTS}")),
@@ -131,17 +132,34 @@ impl TopologyName {
         if self.0 == "leaf-spine" {
             many(u64::from(leaves) * u64::from(hosts))?;
             let topology = Topology::leaf_spine(leaves, spines, hosts, access, core, delay);
-            return topology.map(unnamed).map_err(|error| error.to_string());
+            let switches = numbered("leaf", 0..leaves).chain(numbered("spine", 0..spines)).collect();
+            return topology.map(|topology| named(topology, switches)).map_err(|error| error.to_string());
         }
         if let Some(ports) = self.0.strip_prefix(FAT_TREE) {
             let ports = ports.parse::<u32>().map_err(|_| unexpected(Self::expected(), &self.0))?;
             many(u64::from(ports).saturating_pow(3) / 4)?;
-            return fat_tree(ports, access, core, delay).map(unnamed).map_err(|error| error.to_string());
+            let topology = fat_tree(ports, access, core, delay).map_err(|error| error.to_string())?;
+            return Ok(named(topology, fat_tree_switches(ports)));
         }
         let path = &self.0;
         let file = File::open(path).map_err(|error| format!("{path}: {error}"))?;
         read_links(file).map_err(|error| format!("{path}: {error}"))
     }
+}
+
+/// Names such as leaf0 and leaf1.
+fn numbered(kind: &str, numbers: Range<u32>) -> impl Iterator<Item = String> {
+    numbers.map(move |number| format!("{kind}{number}"))
+}
+
+/// The names of the switches of a fat tree, in the order of its nodes: edge0 and so on, aggregation0 and so on, pod by pod, and then core0 and so on.
+fn fat_tree_switches(ports: u32) -> Vec<String> {
+    let half = ports / 2;
+    let pod = |pod: u32| {
+        let of_pod = pod * half..(pod + 1) * half;
+        numbered("edge", of_pod.clone()).chain(numbered("aggregation", of_pod))
+    };
+    (0..ports).flat_map(pod).chain(numbered("core", 0..half * half)).collect()
 }
 
 impl Value for TopologyName {

@@ -51,7 +51,18 @@ pub(super) struct Flow<T: Transport> {
     pub(super) counts: Counts,
 }
 
-/// Packets of a flow, or of all flows: sent = delivered + dropped + in the network.
+/// A cause for which the network drops a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropCause {
+    /// The queue of a port had no room, or dropped the packet for another one.
+    Queue,
+    /// The link was down.
+    Down,
+    /// The link lost it by chance.
+    Loss,
+}
+
+/// Packets of a flow, or of all flows: sent = delivered + dropped + down + lost + in the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Packets that hosts have sent.
@@ -60,11 +71,29 @@ pub struct Counts {
     pub delivered: u64,
     /// Packets that queues have dropped.
     pub dropped: u64,
+    /// Packets that were dropped because a link was down.
+    pub down: u64,
+    /// Packets that links have lost by chance.
+    pub lost: u64,
 }
 
 impl Counts {
+    /// Packets that were dropped, for all causes.
+    pub fn drops(&self) -> u64 {
+        self.dropped + self.down + self.lost
+    }
+
     /// Packets in the network, if nothing got lost in the books.
     pub fn in_network(&self) -> u64 {
-        self.sent - self.delivered - self.dropped
+        self.sent - self.delivered - self.drops()
+    }
+
+    /// Counts a packet that is dropped.
+    pub(super) fn drop(&mut self, cause: DropCause) {
+        match cause {
+            DropCause::Queue => self.dropped += 1,
+            DropCause::Down => self.down += 1,
+            DropCause::Loss => self.lost += 1,
+        }
     }
 }

@@ -50,6 +50,11 @@ fn train(links: &[Link], place: usize, [first, all, last]: [u64; 3]) -> u64 {
     before + time(&links[place], all) + after
 }
 
+/// Time of a single packet from one host to another, without any wait.
+pub(super) fn transit(topology: &Topology, from: u32, to: u32, bytes: u32) -> Nanos {
+    Nanos(one_packet(&way(topology, from, to), u64::from(bytes)))
+}
+
 /// Time of a single packet over these links.
 fn one_packet(links: &[Link], bytes: u64) -> u64 {
     links.iter().map(|link| time(link, bytes) + link.delay.0).sum()

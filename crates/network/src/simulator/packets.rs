@@ -121,6 +121,12 @@ impl Packets {
     #[inline]
     pub fn remove(&mut self, place: u32) -> (Travelling, Segment) {
         self.free.push(place);
+        self.look(place)
+    }
+
+    /// The packet at a place, with its segment.
+    #[inline]
+    pub fn look(&self, place: u32) -> (Travelling, Segment) {
         let Place { travelling, sequence, ack, length, window, flags, ecn, has_options } =
             self.places[place as usize];
         let Options { sack, stamp } = if has_options { self.options[place as usize] } else { NO_OPTIONS };

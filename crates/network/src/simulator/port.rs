@@ -143,34 +143,66 @@ impl PortQueue for DropTail {
     }
 }
 
+impl Waiting {
+    /// The packet as rank policies see it.
+    #[inline]
+    pub fn meta(&self) -> PacketMeta {
+        PacketMeta {
+            flow: self.flow,
+            bytes: self.bytes,
+            remaining_bytes: self.remaining,
+            ..PacketMeta::default()
+        }
+    }
+}
+
+/// What is known of a packet when it gets its rank.
+pub trait Facts {
+    /// The packet as rank policies see it.
+    fn of(&self, packet: &Waiting) -> PacketMeta;
+}
+
+/// What every queue knows of a packet.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain;
+
+impl Facts for Plain {
+    #[inline]
+    fn of(&self, packet: &Waiting) -> PacketMeta {
+        packet.meta()
+    }
+}
+
 /// A scheduler of `trueplane-sched` behind a rank.
 #[derive(Clone, Debug)]
-pub struct Ranked<S, P> {
+pub struct Ranked<S, P, F = Plain> {
     scheduler: S,
     policy: P,
+    facts: F,
 }
 
 impl<S: Scheduler, P: RankPolicy> Ranked<S, P> {
     /// Packets get their rank from `policy` and wait in `scheduler`.
     pub fn new(scheduler: S, policy: P) -> Self {
-        Self { scheduler, policy }
+        Self::with_facts(scheduler, policy, Plain)
+    }
+}
+
+impl<S: Scheduler, P: RankPolicy, F: Facts> Ranked<S, P, F> {
+    /// The same, with more that the policy knows of packets, such as [`Headers`](super::Headers).
+    pub fn with_facts(scheduler: S, policy: P, facts: F) -> Self {
+        Self { scheduler, policy, facts }
     }
 
     /// The packet as the scheduler sees it.
     #[inline]
     fn ranked(&mut self, packet: Waiting, now: Nanos) -> Packet {
-        let meta = PacketMeta {
-            flow: packet.flow,
-            bytes: packet.bytes,
-            remaining_bytes: packet.remaining,
-            ..PacketMeta::default()
-        };
         let Waiting { handle, bytes, flow, .. } = packet;
-        Packet { rank: self.policy.rank(&meta, now), flow, bytes, handle, arrival: now }
+        Packet { rank: self.policy.rank(&self.facts.of(&packet), now), flow, bytes, handle, arrival: now }
     }
 }
 
-impl<S: Scheduler, P: RankPolicy> PortQueue for Ranked<S, P> {
+impl<S: Scheduler, P: RankPolicy, F: Facts> PortQueue for Ranked<S, P, F> {
     #[inline]
     fn offer(&mut self, packet: Waiting, now: Nanos) -> Offered {
         let ranked = self.ranked(packet, now);

@@ -1,12 +1,14 @@
 //! The network, event by event.
 
-use thiserror::Error;
 use trueplane_units::Nanos;
 
+use super::attached::Attached;
 use super::calendar::{Calendar, Event};
-use super::flow::{Completed, Counts, Flow, FlowSpec};
+use super::faults::Passage;
+use super::flow::{Completed, Counts, DropCause, Flow, FlowSpec};
 use super::fork::{Chooser, Fork, by_hash};
 use super::line::Line;
+use super::outcome::{Outcome, PortOutcome, Unbalanced};
 use super::packets::{Packets, Travelling};
 use super::port::{PortQueue, Waiting};
 use super::topology::Topology;
@@ -26,7 +28,7 @@ const START: u32 = 3;
 /// Number of events between two looks at a run.
 pub const WATCHED: u64 = 1 << 16;
 
-/// An output port and what went through it: offered = sent + dropped + waiting.
+/// An output port and what went through it: offered = sent + dropped + waiting, and what its link dropped.
 #[derive(Debug)]
 struct Port<Q> {
     queue: Q,
@@ -43,43 +45,10 @@ struct Port<Q> {
     dropped: u64,
 }
 
-/// Books that do not balance: a defect of the simulator.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{what}: expected {expected} packets, found {found}")]
-pub struct Unbalanced {
-    /// Name of the account.
-    pub what: String,
-    /// Packets that there must be.
-    pub expected: u64,
-    /// Packets that there are.
-    pub found: u64,
-}
-
-/// Flows, packets and events of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Flows that have ended, in that order.
-    pub completed: Vec<Completed>,
-    /// Flows that have not.
-    pub unfinished: usize,
-    /// Packets of all flows.
-    pub counts: Counts,
-    /// Packets that were sent over a link, link by link.
-    pub hops: u64,
-    /// Events that were taken from the calendar.
-    pub events: u64,
-    /// Most packets that were in the network at once.
-    pub most_packets: usize,
-    /// Most flows that were there at once.
-    pub most_flows: usize,
-    /// Time of the last event.
-    pub end: Nanos,
-}
-
 /// Hosts with flows, ports with queues `Q`, connections of `T`.
 #[derive(Debug)]
 pub struct Network<'a, Q, T: Transport> {
-    topology: &'a Topology,
+    pub(super) topology: &'a Topology,
     transport: T,
     /// Bytes of a packet beside its payload.
     header: u32,
@@ -94,6 +63,8 @@ pub struct Network<'a, Q, T: Transport> {
     next: Option<FlowSpec>,
     /// Rule for forks, before the hash of flow and node.
     chooser: Option<Box<dyn Chooser>>,
+    /// Faults, headers and instruments, if there are any.
+    pub(super) attached: Option<Box<Attached>>,
     outcome: Outcome,
 }
 
@@ -136,6 +107,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             started: 0,
             next: None,
             chooser: None,
+            attached: None,
             outcome: Outcome::default(),
         })
     }
@@ -314,6 +286,9 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let key = 2 * flow.number + u64::from(is_data);
         let packet = Travelling { key, remaining, flow: place, node, to, bytes };
         let handle = self.packets.insert(packet, &segment);
+        if let Some(attached) = &self.attached {
+            attached.sent(self.topology, handle, &packet, now);
+        }
         flow.in_network += 1;
         flow.counts.sent += 1;
         self.outcome.counts.sent += 1;
@@ -358,27 +333,61 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         by_hash(packet.key ^ self.seed, packet.node, ways)
     }
 
+    /// The port by which a packet goes on.
+    #[inline]
+    fn way(&mut self, handle: u32, packet: &Travelling, ports: &[u32], now: Nanos) -> u32 {
+        match ports {
+            [only] => *only,
+            several => several[self.choose(handle, packet, several.len(), now)],
+        }
+    }
+
+    /// The same on a network with faults. A packet that no way leads on for is dropped, at the first port that it could have taken.
+    #[inline(never)]
+    fn way_up(&mut self, handle: u32, packet: &Travelling, ports: &[u32], now: Nanos) -> Option<u32> {
+        let topology = self.topology;
+        let up = self.attached.as_mut().and_then(|attached| attached.ways(topology, ports, packet.to, now));
+        match up {
+            None => Some(self.way(handle, packet, ports, now)),
+            Some(up) if !up.is_empty() => Some(self.way(handle, packet, &up, now)),
+            Some(_) => {
+                self.ports[ports[0] as usize].offered += 1;
+                self.drop_packet(handle, DropCause::Down);
+                None
+            }
+        }
+    }
+
     /// Puts a packet into the queue of the port that leads on.
     fn forward(&mut self, handle: u32, now: Nanos) {
         let packet = *self.packets.at(handle);
         let topology = self.topology;
         let ports = topology.ports(packet.node, packet.to);
-        let number = match ports {
-            [only] => *only,
-            several => several[self.choose(handle, &packet, several.len(), now)],
+        let number = match &self.attached {
+            None => self.way(handle, &packet, ports, now),
+            Some(_) => match self.way_up(handle, &packet, ports, now) {
+                Some(number) => number,
+                None => return,
+            },
         };
         let port = &mut self.ports[number as usize];
+        if let Some(attached) = &self.attached {
+            attached.comes(handle, now);
+        }
         port.offered += 1;
         let waiting = Waiting { handle, bytes: packet.bytes, flow: packet.key, remaining: packet.remaining };
         // Who waits has an event that sends it: without one the queue is empty.
         let is_idle = !port.is_waiting && port.free <= now;
         let offered = if is_idle { port.queue.pass(waiting, now) } else { port.queue.offer(waiting, now) };
+        if let Some(attached) = &mut self.attached {
+            attached.wait(number, port.queue.len(), now);
+        }
         if offered.marks {
             self.packets.mark(handle);
         }
         if let Some(dropped) = offered.dropped {
             port.dropped += 1;
-            self.drop_packet(dropped);
+            self.drop_packet(dropped, DropCause::Queue);
         }
         let port = &mut self.ports[number as usize];
         if is_idle {
@@ -392,12 +401,12 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         }
     }
 
-    fn drop_packet(&mut self, handle: u32) {
+    fn drop_packet(&mut self, handle: u32, cause: DropCause) {
         let (packet, _) = self.packets.remove(handle);
         let flow = &mut self.flows[packet.flow as usize];
         flow.in_network -= 1;
-        flow.counts.dropped += 1;
-        self.outcome.counts.dropped += 1;
+        flow.counts.drop(cause);
+        self.outcome.counts.drop(cause);
         self.release(packet.flow);
     }
 
@@ -406,6 +415,9 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let port = &mut self.ports[number as usize];
         let sent = port.queue.next();
         port.is_waiting = !port.queue.is_empty();
+        if let Some(attached) = &mut self.attached {
+            attached.wait(number, port.queue.len(), now);
+        }
         let Some(handle) = sent else { return };
         self.transmit(number, handle, now);
     }
@@ -414,15 +426,23 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
     #[inline]
     fn transmit(&mut self, number: u32, handle: u32, now: Nanos) {
         let port = &mut self.ports[number as usize];
-        port.sent += 1;
-        self.outcome.hops += 1;
         let packet = self.packets.at(handle);
         packet.node = port.to;
         port.free = now.after(port.line.time(packet.bytes));
-        let (free, arrival) = (port.free, port.free.after(port.delay));
+        let (free, mut arrival) = (port.free, port.free.after(port.delay));
         if port.is_waiting {
-            self.add(free, PORT, number, 0);
+            self.calendar.add(Event { time: free, what: PORT << KIND_BITS | number, stamp: 0 });
         }
+        if let Some(attached) = &mut self.attached {
+            let spec = &self.flows[packet.flow as usize].spec;
+            let packet = (handle, &self.packets);
+            match attached.leaves(number, packet, spec, [now, arrival]) {
+                Passage::Late(late) => arrival = arrival.after(late),
+                Passage::Dropped(cause) => return self.drop_packet(handle, cause),
+            }
+        }
+        port.sent += 1;
+        self.outcome.hops += 1;
         self.add(arrival, ARRIVAL, handle, 0);
     }
 
@@ -431,12 +451,24 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let check = |what: String, expected: u64, found: u64| {
             if expected == found { Ok(()) } else { Err(Unbalanced { what, expected, found }) }
         };
-        let mut waiting = 0;
+        let (mut all, mut ports) = (PortOutcome::default(), Vec::with_capacity(self.ports.len()));
         for (number, port) in self.ports.iter().enumerate() {
-            let queued = port.queue.len() as u64;
-            waiting += queued;
-            check(format!("port {number}"), port.offered, port.sent + port.dropped + queued)?;
+            let attached = self.attached.as_ref();
+            let link = attached.map(|attached| attached.drops(number)).unwrap_or_default();
+            let found = PortOutcome {
+                offered: port.offered,
+                sent: port.sent,
+                dropped: port.dropped,
+                down: link.down,
+                lost: link.lost,
+                waiting: port.queue.len() as u64,
+                waited: attached.and_then(|attached| attached.waited(number, self.outcome.end)),
+            };
+            check(format!("port {number}"), port.offered, found.accounted())?;
+            all.add(&found);
+            ports.push(found);
         }
+        self.outcome.ports = ports;
         let mut in_network = vec![0_u64; self.flows.len()];
         for (place, flow) in self.flows.iter().enumerate() {
             // A place that was given away belongs to a flow without packets.
@@ -446,10 +478,13 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let there = self.packets.len() as u64;
         check("the network".to_owned(), self.outcome.counts.in_network(), there)?;
         check("all flows".to_owned(), there, in_network.iter().sum())?;
-        let hops: u64 = self.ports.iter().map(|port| port.sent).sum();
-        check("all ports".to_owned(), self.outcome.hops, hops)?;
+        let counts = self.outcome.counts;
+        check("drops by queues".to_owned(), counts.dropped, all.dropped)?;
+        check("drops by links that are down".to_owned(), counts.down, all.down)?;
+        check("losses of links".to_owned(), counts.lost, all.lost)?;
+        check("all ports".to_owned(), self.outcome.hops, all.sent)?;
         if self.calendar.is_empty() {
-            check("queues of an idle network".to_owned(), 0, waiting)?;
+            check("queues of an idle network".to_owned(), 0, all.waiting)?;
         }
         self.outcome.unfinished = self.flows.iter().filter(|flow| !flow.is_done).count();
         self.outcome.most_packets = self.packets.most();

@@ -1,6 +1,6 @@
 //! Networks of a regular shape, and networks out of a table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 
 use thiserror::Error;
@@ -73,13 +73,32 @@ pub fn fat_tree(
     Topology::new(hosts + ports * ports + half * half, hosts, links)
 }
 
-/// A network out of a table, and the names of its hosts in the order of their numbers.
+/// A network and the names of its nodes in the order of their numbers.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// The network.
     pub topology: Topology,
-    /// The names of the hosts.
+    /// The names of the hosts; none if they have numbers instead.
     pub hosts: Vec<String>,
+    /// The names of the switches, which are the nodes behind the hosts.
+    pub switches: Vec<String>,
+}
+
+impl Named {
+    /// The name of a node; its number if it has none.
+    pub fn name(&self, node: u32) -> String {
+        let name = match node.checked_sub(self.topology.hosts()) {
+            Some(switch) => self.switches.get(switch as usize),
+            None => self.hosts.get(node as usize),
+        };
+        name.cloned().unwrap_or_else(|| node.to_string())
+    }
+
+    /// The nodes by name.
+    pub fn nodes(&self) -> HashMap<String, u32> {
+        let nodes = self.topology.links().iter().flat_map(|link| [link.from, link.to]);
+        nodes.map(|node| (self.name(node), node)).collect()
+    }
 }
 
 /// Reads a table in CSV with the columns `from`, `to`, `rate` and `delay`: a link in both directions, with a rate such as 10Gbps and a delay such as
@@ -140,6 +159,7 @@ pub fn read_links(table: impl Read) -> Result<Named, BadTable> {
     }
     let hosts: Vec<String> =
         order.iter().filter(|&&node| names[node].1 == 1).map(|&node| names[node].0.clone()).collect();
+    let switches = order[hosts.len()..].iter().map(|&node| names[node].0.clone()).collect();
     if hosts.len() < 2 {
         let expected = "two hosts or more, which are nodes with a single row (each link has one row)";
         return Err(bad(expected, hosts.len().to_string()));
@@ -151,7 +171,7 @@ pub fn read_links(table: impl Read) -> Result<Named, BadTable> {
         links.push(Link { from: other, to: one, rate, delay });
     }
     match Topology::new(names.len() as u32, hosts.len() as u32, links) {
-        Ok(topology) => Ok(Named { topology, hosts }),
+        Ok(topology) => Ok(Named { topology, hosts, switches }),
         Err(BadTopology::NoRoute { from, to }) => {
             let [from, to] = [from, to].map(|host| &hosts[host as usize]);
             Err(bad("a way from each host to each other", format!("none from {from:?} to {to:?}")))

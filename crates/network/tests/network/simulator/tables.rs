@@ -124,15 +124,15 @@ fn the_seeds_of_the_fuzzer_are_tables_or_are_not() {
     read.sort();
     let tables: Vec<&str> =
         read.iter().filter(|(_, kinds)| *kinds == 1).map(|(name, _)| name.as_str()).collect();
-    assert_eq!(tables, ["flows", "last_time", "links", "newline_name", "sizes"]);
-    assert_eq!(read.len(), 8);
+    assert_eq!(tables, ["faults", "flows", "last_time", "links", "newline_name", "sizes"]);
+    assert_eq!(read.len(), 10);
 }
 
 proptest! {
     /// Whatever the bytes, a table is read or refused in one line.
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), lines in "([a-c0-9,.\"Gbpsnu-]{0,12}\n){0,6}") {
-        let kinds = ["from,to,rate,delay", "start_ns,from,to,bytes", "bytes,cdf"];
+        let kinds = ["from,to,rate,delay", "start_ns,from,to,bytes", "bytes,cdf", "from,to,start_ns,end_ns,kind,value"];
         fuzzed::read_tables(&bytes);
         for kind in kinds {
             fuzzed::read_tables(format!("{kind}\n{lines}").as_bytes());
