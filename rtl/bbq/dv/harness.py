@@ -1,6 +1,7 @@
 """Builds the C++ harness for every set of parameters, and runs it.
 
-Usage: harness.py [--ops N] [--seed S] [--only TEXT]: N operations for each set whose name contains TEXT.
+Usage: harness.py [--ops N] [--seed S] [--only TEXT] [--netlist FILE...]: N operations for each set whose name contains TEXT; of a netlist
+instead of the circuit's sources, if there is one.
 """
 
 import argparse
@@ -14,7 +15,14 @@ from shapes import HARNESS, Shape
 
 HERE = Path(__file__).resolve().parent
 RTL = HERE.parent.parent
-BUILD = RTL / "build"
+
+sys.path.insert(0, str(RTL / "common"))
+from manifest import BUILD  # noqa: E402
+from runtime import keep, lend  # noqa: E402
+
+# Of the harness, and of what is Verilator's own.
+FLAGS = ["-O1", "-std=c++17"]
+LIBRARY = "OPT_SLOW=-O0 OPT_GLOBAL=-O1"
 
 
 def sources() -> list[str]:
@@ -34,6 +42,16 @@ def build(shape: Shape) -> Path:
     inputs = [*map(Path, sources()), HERE / "harness.cpp", HERE / "shapes.py"]
     if program.exists() and all(path.stat().st_mtime < program.stat().st_mtime for path in inputs):
         return program
+    return compiled(shape, folder, sources(), ["-Wall", *generics(shape)], "-O1")
+
+
+def generics(shape: Shape) -> list[str]:
+    """The parameters as Verilator's options."""
+    return [f"-G{name}={value}" for name, value in shape.generics.items()]
+
+
+def compiled(shape: Shape, folder: Path, files: list[str], options: list[str], level: str) -> Path:
+    """The program for any sources of tp_bbq that have the ports of a set of parameters, with the compiler's `level` for the circuit."""
     macros = {
         "WIDTH": shape.width,
         "LEVELS": shape.levels,
@@ -43,23 +61,28 @@ def build(shape: Shape) -> Path:
         "LATENCY": shape.latency,
     }
     folder.mkdir(parents=True, exist_ok=True)
+    # The macros are the harness's: Verilator's library does not see them.
+    flags = f"harness {FLAGS} {LIBRARY}"
+    lend(folder, flags)
     command = [
-        "verilator", "--cc", "--exe", "--build", "-O3", "--x-initial", "unique", "--x-assign", "unique", "-Wall",
+        "verilator", "--cc", "--exe", "--build", "-O3", "--output-split", "1000000000", "--x-initial", "unique", "--x-assign", "unique", *options,
         "--top-module", "tp_bbq", "--Mdir", str(folder), "-o", "harness",
-        "-CFLAGS", " ".join(["-O1", "-std=c++17", *(f"-D{name}={value}" for name, value in macros.items())]),
-        "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O1",
-        *(f"-G{name}={value}" for name, value in shape.generics.items()),
-        *sources(), str(HERE / "harness.cpp"),
+        "-CFLAGS", " ".join([*FLAGS, *(f"-D{name}={value}" for name, value in macros.items())]),
+        "-MAKEFLAGS", f"OPT_FAST={level} {LIBRARY}",
+        *files, str(HERE / "harness.cpp"),
     ]  # fmt: skip
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if result.returncode != 0:
-        raise SystemExit(f"{shape.name} does not build:\n{result.stdout[-4000:]}")
-    return program
+        raise SystemExit(f"{folder.name} does not build:\n{result.stdout[-4000:]}")
+    keep(folder, flags)
+    return folder / "harness"
 
 
-def run(shape: Shape, ops: int, seed: int) -> tuple[bool, str]:
+def run(shape: Shape, ops: int, seed: int, netlist: list[str]) -> tuple[bool, str]:
     """Builds and runs; whether every response was right, and what was said."""
-    command = [build(shape), "--ops", str(ops), "--seed", str(seed)]
+    # A tool's Verilog has much of what Verilator warns of.
+    program = compiled(shape, BUILD / "bbq-netlist" / shape.name, netlist, ["-Wno-fatal"], "-O1") if netlist else build(shape)
+    command = [program, "--ops", str(ops), "--seed", str(seed)]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return result.returncode == 0, result.stdout
 
@@ -69,6 +92,7 @@ def main() -> None:
     parser.add_argument("--ops", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--netlist", nargs="+", default=[])
     arguments = parser.parse_args()
     shapes = [shape for shape in HARNESS if arguments.only in shape.name]
     if not shapes:
@@ -76,7 +100,7 @@ def main() -> None:
     failed = []
     # A build and a run are one process each.
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
-        results = pool.map(lambda shape: run(shape, arguments.ops, arguments.seed), shapes)
+        results = pool.map(lambda shape: run(shape, arguments.ops, arguments.seed, arguments.netlist), shapes)
         for shape, (right, said) in zip(shapes, results, strict=True):
             print(f"{shape.name}\n{said}", end="", flush=True)
             if not right:

@@ -13,11 +13,15 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from manifest import TOOLS, Parameters, named  # noqa: E402
+from runtime import keep, lend  # noqa: E402
 
 COMMON = Path(__file__).resolve().parent
 
 # Verilator hands out values of up to so many words of 32 bits; as compiled otherwise, 64 of them: the occupancies of 256 partitions have more.
 WIDE = ["-CFLAGS", "-DVL_VALUE_STRING_MAX_WORDS=256"]
+
+# Most of the time goes into compiling, and of that into what is the same for all and is run little.
+OPTIMISATION = "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
 
 # How many simulations at a time: a build and a run are one process each.
 PROCESSES = min(2, os.cpu_count() or 1)
@@ -44,8 +48,7 @@ class Simulation:
 def prepare() -> None:
     """Once, before any process is started."""
     os.environ["PATH"] = f"{TOOLS}{os.pathsep}{os.environ['PATH']}"
-    # Most of the time goes into compiling, and of that into what is the same for all and is run little.
-    os.environ["MAKEFLAGS"] = "OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
+    os.environ["MAKEFLAGS"] = OPTIMISATION
 
 
 def simulate(simulation: Simulation) -> int:
@@ -60,6 +63,8 @@ def simulate(simulation: Simulation) -> int:
     sys.path[:0] = [str(simulation.directory), str(COMMON)]
     runner = get_runner("verilator")
     what = f"{simulation.name} {named(simulation.parameters)}"
+    flags = f"cocotb {WIDE} {OPTIMISATION} waves={simulation.waves}"
+    lend(where, flags)
     logs = where / "log", where / "test.log"
     for log in logs:
         log.unlink(missing_ok=True)
@@ -73,6 +78,7 @@ def simulate(simulation: Simulation) -> int:
                 ],
                 waves=simulation.waves, log_file=logs[0],
             )  # fmt: skip
+            keep(where, flags)
             results = runner.test(
                 hdl_toplevel=top, test_module=simulation.module, build_dir=where, test_dir=where, log_file=logs[1],
                 # Nobody reads results of an earlier run: the file is written anew.

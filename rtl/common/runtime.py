@@ -1,0 +1,38 @@
+"""Objects of Verilator's own library, which are the same for every circuit. They take longer to compile than most circuits, so that the first
+build keeps them in build/runtime, and the others get copies."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from manifest import BUILD
+
+
+@cache
+def version() -> str:
+    return subprocess.run(["verilator", "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def store(flags: str) -> Path:
+    """Where those of this Verilator are that are compiled with these flags."""
+    return BUILD / "runtime" / hashlib.sha256(f"{version()}{flags}".encode()).hexdigest()[:16]
+
+
+def lend(folder: Path, flags: str) -> None:
+    """Puts what there is into a folder before a build. A copy is of now, so that make takes it as newer than its source."""
+    for path in store(flags).glob("verilated*.o"):
+        shutil.copyfile(path, folder / path.name)
+
+
+def keep(folder: Path, flags: str) -> None:
+    """Takes from a folder after a build what is not there yet. Another process may do the same: each file comes in one piece."""
+    target = store(flags)
+    target.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob("verilated*.o"):
+        if not (target / path.name).exists():
+            part = target / f"{path.name}.{os.getpid()}-{folder.name}"
+            shutil.copyfile(path, part)
+            part.replace(target / path.name)
