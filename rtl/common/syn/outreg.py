@@ -5,8 +5,8 @@
 An ECP5 block RAM (DP16KD) has a register at its outputs, which vendors' tools find by themselves and `synth_ecp5` does not. Where
 each output bit that is used goes to the input of one flip-flop and nowhere else, on the memory's read clock, without enable, set or
 reset, those flip-flops are taken away and REGMODE becomes OUTREG: the same circuit, cycle for cycle, as far as OUTREG means one more
-rising edge from address to data, which is how Lattice describes it. That is not checked by a tool: Yosys has ports of a DP16KD, but no
-model of what it does. Left as they are: RAMs one above the other, as a multiplexer is before the register; and values at power-up,
+rising edge from address to data, which is how Lattice describes it. Yosys has no model of what a DP16KD does; netlist.py simulates the
+result with one of our own, dp16kd.sv, which takes OUTREG for the same. Left as they are: RAMs one above the other, as a multiplexer is before the register; and values at power-up,
 on which nothing in rtl/ depends. `synth.py` calls this for all rows."""
 
 import json
