@@ -92,6 +92,7 @@ pub(super) fn settings(study: &str, draw: &mut Draw, folder: &Path) -> Given {
             set(&mut given, "step", one_of(draw, &["100us", "500us", "1ms"]));
         }
         "sched.fabric" => {
+            leave_out(&mut given, &["faults", "pcap", "pcap_link"]);
             if draw.one_in(3) {
                 set(
                     &mut given,

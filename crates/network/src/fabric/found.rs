@@ -1,7 +1,7 @@
 //! The rows of `sched fabric`.
 
 use trueplane_study::metrics::Distribution;
-use trueplane_units::Nanos;
+use trueplane_units::{BitsPerSec, Nanos};
 
 use super::options::Offered;
 use super::system::SystemName;
@@ -49,16 +49,45 @@ pub struct SystemRun {
     pub sent: u64,
     /// Packets that reached their host.
     pub delivered: u64,
-    /// Packets that ports dropped.
+    /// Packets that were dropped, for all causes.
     pub drops: u64,
+    /// Packets that queues dropped.
+    pub queue_drops: u64,
+    /// Packets that were dropped because a link was down.
+    pub down_drops: u64,
+    /// Packets that links lost by chance.
+    pub losses: u64,
     /// Packets that are in the network at the end.
     pub in_network: u64,
     /// Packets that were sent over a link, link by link.
     pub hops: u64,
     /// Most packets in the network at once.
     pub most_packets: u64,
+    /// Flows that have not ended, because links are down.
+    pub unfinished: u64,
+    /// Flows that ended after their deadline, or have not ended.
+    pub late: u64,
+    /// The ports at which most packets waited, those with the longest queues first.
+    pub ports: Vec<BusyPort>,
+    /// Bytes of the flows that have ended over the time until the last of them did, without headers and what was sent again.
+    pub goodput: BitsPerSec,
     /// Time at which the last flow ended.
     pub end: Nanos,
+}
+
+/// A port at which many packets waited.
+#[derive(Clone, Debug)]
+pub struct BusyPort {
+    /// Its link: the nodes at the beginning and at the end.
+    pub link: String,
+    /// Packets that it sent.
+    pub sent: u64,
+    /// Packets that it or its link dropped.
+    pub drops: u64,
+    /// Mean number of packets that waited, over the time of the run.
+    pub mean: f64,
+    /// Most packets that waited at once.
+    pub longest: u64,
 }
 
 /// Completion times of a class of flows.

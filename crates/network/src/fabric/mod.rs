@@ -9,6 +9,7 @@ pub mod queueing;
 mod run;
 pub mod system;
 mod verdict;
+pub mod ways;
 
 use trueplane_study::{Error, Observer, Page, Study};
 
@@ -30,7 +31,9 @@ impl Study for Fabric {
 
         The policies tcp and dctcp have FIFO ports. All others are schedulers: each port sends the waiting packet with the smallest rank first,
         as well as the scheduler can. With --rank pfabric, ranks are the bytes that a flow has left, which makes small flows fast. With --rank
-        stfq, ranks share each link fairly.
+        stfq, ranks share each link fairly. The ranks lstf and edf go by deadlines, and fifo+ by how long packets waited at other ports.
+
+        Links can have faults (--faults), and packets can be spread over several ways (--balancing).
 
         The classical model is a queueing formula for a single link: M/G/1 with the shortest remaining flow first for schedulers with --rank
         pfabric, and M/G/1 with processor sharing for everything else.";
@@ -38,6 +41,7 @@ impl Study for Fabric {
         trueplane sched fabric --report out
         trueplane sched fabric data-mining --load 0.5 --duration 20ms
         trueplane sched fabric --rank stfq --policies dctcp,afq,sp-pifo,pifo --duration 20ms
+        trueplane sched fabric --rank lstf --balancing spray --load 0.5 --duration 20ms
         trueplane sched fabric --topology fat-tree:4 --load 0.5 --duration 50ms
         trueplane sched fabric --leaves 2 --spines 1 --hosts-per-leaf 4 --load 0.3,0.9 --policies tcp,sp-pifo --json";
     const BELIEF: &'static str = "the completion time of a flow is that of a queueing formula for one link: shared equally under TCP, and given to the smallest flow under a priority scheduler";

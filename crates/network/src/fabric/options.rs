@@ -1,5 +1,9 @@
 //! The parameters of `sched fabric`.
 
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+
 use trueplane_sched::policy::PushDown;
 use trueplane_study::Error;
 use trueplane_study::prose::beyond;
@@ -9,7 +13,8 @@ use trueplane_units::{
 
 use super::names::{Shape, TopologyName, Workload, WorkloadName};
 use super::system::{PACKING, RankName, SystemName, TransportName};
-use crate::simulator::{FlowSpec, Named, Pattern};
+use super::ways::{Balancing, LinkName};
+use crate::simulator::{Capture, Faults, FlowSpec, Named, Pattern, read_faults};
 
 /// Queues of a port, at most.
 const MOST_QUEUES: u64 = 64;
@@ -47,6 +52,8 @@ parameters! {
         pub fan_in: Within<u32, 1, 16_384> => { value: "N", default: "16", heading: FLOWS },
         /// Rank by which the ports of schedulers order packets.
         pub rank: RankName => { value: "RANK", default: "pfabric" },
+        /// Deadline of each flow, as a multiple of the least time that it can take. Ranks lstf and edf go by it.
+        pub deadline: Factor => { value: "FACTOR", default: "10", heading: FLOWS },
         /// How senders recover from losses and set their windows and timers.
         ///
         /// The settings are those of the published simulations for both: segments of 1380 bytes, 3 of them in the first window (30 for pFabric), and
@@ -79,16 +86,32 @@ parameters! {
         pub core_rate: Positive<BitsPerSec> => { value: "RATE", default: "4Gbps", heading: NETWORK },
         /// Propagation delay of each link, unless a file says it.
         pub link_delay: Nanos => { value: "TIME", default: "20ns", heading: NETWORK },
+        /// CSV file with faults of links: times without the link, losses and jitter.
+        ///
+        /// It has the columns from, to, start_ns, end_ns, kind and value. Each row is a fault of a link in both directions, such as
+        /// leaf0,spine1,0,5000000,down, or 3,leaf0,0,1000000000,loss,1000. The kinds are down, without a value; loss, with the packets that are
+        /// lost of a million; and jitter, with the longest additional delay in nanoseconds. Switches are leaf0, spine0, edge0, aggregation0, core0
+        /// and so on, or have the names of --topology. Where links are down, packets take ways without them, if there are any.
+        pub faults: Option<PathBuf> => { value: "FILE", heading: NETWORK },
+        /// Rule for packets with several ways to their host: hash, spray, flowlet:GAP or paths:K.
+        ///
+        /// With hash, a flow has one way. With spray, each packet takes a random way. With flowlet:GAP, a flow takes another random way after each
+        /// pause of at least GAP. With paths:K, a flow takes K ways at each switch in turn.
+        pub balancing: Balancing => { value: "RULE", default: "hash", heading: NETWORK },
+        /// Capture file to write (pcap) with the packets of the link --pcap-link. It takes a single load and a single policy.
+        pub pcap: Option<PathBuf> => { value: "FILE", requires: "pcap_link", heading: NETWORK },
+        /// Link of --pcap, from one node to another, such as 0-leaf0 or leaf0-spine1.
+        pub pcap_link: Option<LinkName> => { value: "LINK", requires: "pcap", heading: NETWORK },
         /// Number of strict-priority queues of a port with a scheduler.
         pub queues: Within<u64, 1, MOST_QUEUES> => { value: "N", default: "8", heading: PORTS },
         /// Number of packets that each queue can hold. A PIFO has one queue with the same total memory.
         pub depth: Within<u64, 1, MOST_DEPTH> => { value: "PACKETS", default: "10", heading: PORTS },
         /// Only for tcp and dctcp: bytes that a FIFO port can hold.
         pub buffer: Option<Positive<Bytes>> =>
-            { value: "SIZE", default_words: "146000B, or 120000B with --rank stfq", heading: PORTS },
+            { value: "SIZE", default_words: "120000B, or 146000B with --rank pfabric", heading: PORTS },
         /// Only for dctcp: a packet is marked if more than so many bytes wait with it.
         pub mark: Option<Positive<Bytes>> =>
-            { value: "SIZE", default_words: "14600B, or 48000B with --rank stfq", heading: PORTS },
+            { value: "SIZE", default_words: "48000B, or 14600B with --rank pfabric", heading: PORTS },
         /// Only for sp-pifo: amount by which it lowers its bounds after an inversion.
         pub push_down: PushDown => { value: "HOW", default: "cost", heading: PORTS },
         /// Only for afq: bytes that it sends from each flow in a round.
@@ -139,6 +162,39 @@ impl Options {
         self.topology.read(&shape).map_err(Error::Parameters)
     }
 
+    /// The faults of the links, if there are any.
+    pub(super) fn faults(&self, network: &Named) -> Result<Option<Faults>, Error> {
+        let Some(path) = &self.faults else { return Ok(None) };
+        let shown = path.display();
+        let file = File::open(path).map_err(|error| Error::Parameters(format!("{shown}: {error}")))?;
+        let faults = read_faults(file, network, self.seed);
+        faults.map(Some).map_err(|error| Error::Parameters(format!("{shown}: {error}")))
+    }
+
+    /// The number of the link to capture, if one is asked for. `runs` is the number of runs.
+    pub(super) fn captured(&self, network: &Named, runs: usize) -> Result<Option<u32>, Error> {
+        let Some(link) = &self.pcap_link else { return Ok(None) };
+        if runs != 1 {
+            return Err(Error::Parameters(format!(
+                "--pcap: expected a single --load and a single one of --policies, got {runs} runs"
+            )));
+        }
+        let link = link.find(network);
+        link.map(Some).map_err(|error| Error::Parameters(format!("--pcap-link: {error}")))
+    }
+
+    /// A capture of a link, which writes to the file that was asked for.
+    pub(super) fn capture(&self, link: u32) -> Result<Capture, Error> {
+        let file = File::create(self.pcap.as_deref().unwrap_or(Path::new("")));
+        file.map(|file| Capture::new(link, BufWriter::new(file))).map_err(|error| self.cannot_write(&error))
+    }
+
+    /// A capture file that cannot be written.
+    pub(super) fn cannot_write(&self, error: &io::Error) -> Error {
+        let path = self.pcap.as_deref().unwrap_or(Path::new(""));
+        Error::Parameters(format!("--pcap {}: {error}", path.display()))
+    }
+
     /// The loads, each once, in ascending order. `capacity` is what all hosts together can send, in bits per second.
     ///
     /// # Errors
@@ -170,7 +226,7 @@ impl Options {
     pub(super) fn fifo(&self) -> (u64, u64) {
         let (buffer, mark) = match self.rank {
             RankName::PFabric => (146_000, 14_600),
-            RankName::Stfq => (120_000, 48_000),
+            RankName::Stfq | RankName::Lstf | RankName::FifoPlus | RankName::Edf => (120_000, 48_000),
         };
         (self.buffer.map_or(buffer, |given| given.0), self.mark.map_or(mark, |given| given.0))
     }

@@ -4,7 +4,7 @@ use trueplane_study::report::{Axis, Cell, Plot, Series, Unit, color_of};
 use trueplane_study::{Measured, Page};
 use trueplane_units::{Bytes, Nanos, Percent, digits};
 
-use super::found::{AtLoad, Class, Found, SystemRun};
+use super::found::{AtLoad, BusyPort, Class, Found, SystemRun};
 use super::options::Options;
 use super::system::{RankName, SystemName};
 use super::verdict::best;
@@ -38,7 +38,8 @@ pub(super) fn present(options: &Options, found: &Found, page: &mut Page) {
         found.loads.iter().flat_map(|load| load.systems.iter().map(move |run| (load, run))).collect();
     systems(options, rows.clone(), page);
     slowdowns(rows.clone(), page);
-    counts(rows, page);
+    counts(rows.clone(), page);
+    ports(rows, page);
     page.lead(small(options, found));
     page.plot(percentiles(found));
     page.plot(large(options, found));
@@ -120,10 +121,29 @@ fn counts(rows: Vec<Row<'_>>, page: &mut Page) {
         .col("packets sent", "sent", |(_, run)| run.sent)
         .col("delivered", "delivered", |(_, run)| run.delivered)
         .col("drops", "drops", |(_, run)| run.drops)
+        .col("drops by queues", "queue_drops", |(_, run)| run.queue_drops)
+        .col("on links that are down", "down_drops", |(_, run)| run.down_drops)
+        .col("lost by links", "losses", |(_, run)| run.losses)
         .col("in the network at the end", "in_network", |(_, run)| run.in_network)
         .col("links passed", "hops", |(_, run)| run.hops)
         .col("most packets at once", "most_packets", |(_, run)| run.most_packets)
+        .col("goodput", "goodput_bps", |(_, run)| run.goodput)
+        .col("flows without an end", "unfinished", |(_, run)| run.unfinished)
+        .col("after their deadline", "late", |(_, run)| run.late)
         .col("end of the last flow", "end_ns", |(_, run)| run.end)
+        .detail();
+}
+
+fn ports(rows: Vec<Row<'_>>, page: &mut Page) {
+    let ports = rows.into_iter().flat_map(|(load, run)| run.ports.iter().map(move |port| (load, run, port)));
+    page.table("ports", "The ports at which most packets wait", ports)
+        .col("load", "load", |(load, ..): &(&AtLoad, &SystemRun, &BusyPort)| load.offered.load)
+        .col("policy", "policy", |(_, run, _)| run.system.name())
+        .col("link", "link", |(.., port)| port.link.clone())
+        .col("packets that wait: mean", "queue_mean", |(.., port)| port.mean)
+        .col("most", "queue_most", |(.., port)| port.longest)
+        .col("sent", "sent", |(.., port)| port.sent)
+        .col("drops", "drops", |(.., port)| port.drops)
         .detail();
 }
 

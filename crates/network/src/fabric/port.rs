@@ -2,23 +2,24 @@
 
 use trueplane_sched::Scheduler;
 use trueplane_sched::policy::Adaptation;
-use trueplane_sched::rank::{PFabric, RankPolicy, Stfq};
+use trueplane_sched::rank::{Edf, FifoPlus, Lstf, PFabric, RankPolicy, Stfq};
 use trueplane_sched::scheduler::{Examined, Settings, Visitor, with_scheduler};
 use trueplane_study::Error;
 
 use super::options::Options;
 use super::system::{RankName, SystemName, TransportName};
-use crate::simulator::{DropTail, PortQueue, Ranked, SkippedWhenIdle};
+use crate::simulator::port::{Facts, Plain};
+use crate::simulator::{DropTail, Headers, PortQueue, Ranked, SkippedWhenIdle};
 
 /// The queue of a port.
 pub(super) type Queue = Box<dyn PortQueue>;
 
-/// The queue of each port of a system.
+/// The queue of each port of a system, in a network whose packets have these headers.
 ///
 /// # Errors
 ///
 /// If there cannot be such a scheduler.
-pub(super) fn queue(options: &Options, system: SystemName) -> Result<Queue, Error> {
+pub(super) fn queue(options: &Options, system: SystemName, headers: &Headers) -> Result<Queue, Error> {
     let Some(scheduler) = system.properties().scheduler else {
         let (buffer, mark) = options.fifo();
         let fifo = DropTail::new(buffer);
@@ -38,7 +39,8 @@ pub(super) fn queue(options: &Options, system: SystemName) -> Result<Queue, Erro
         counts: None,
         optimum: None,
     };
-    with_scheduler(scheduler, &settings, Boxing { rank: options.rank, transport: options.transport })
+    let headers = headers.clone();
+    with_scheduler(scheduler, &settings, Boxing { rank: options.rank, transport: options.transport, headers })
 }
 
 /// Number of flows for which a port with fair shares keeps a virtual time.
@@ -48,11 +50,17 @@ const MOST_FLOWS: usize = 1 << 12;
 struct Boxing {
     rank: RankName,
     transport: TransportName,
+    headers: Headers,
 }
 
 impl Boxing {
-    fn boxed<S: Scheduler + 'static, P: RankPolicy + 'static>(&self, scheduler: S, ranks: P) -> Queue {
-        let queue = Ranked::new(scheduler, ranks);
+    fn boxed<S, P, F>(&self, scheduler: S, ranks: P, facts: F) -> Queue
+    where
+        S: Scheduler + 'static,
+        P: RankPolicy + 'static,
+        F: Facts + 'static,
+    {
+        let queue = Ranked::with_facts(scheduler, ranks, facts);
         match self.transport {
             TransportName::Standard => Box::new(queue),
             TransportName::Simplified => Box::new(SkippedWhenIdle(queue)),
@@ -64,12 +72,16 @@ impl Visitor for Boxing {
     type Output = Queue;
 
     fn visit<S: Examined>(self, scheduler: S) -> Result<Queue, Error> {
+        let headers = self.headers.clone();
         Ok(match self.rank {
-            RankName::PFabric => self.boxed(scheduler, PFabric),
+            RankName::PFabric => self.boxed(scheduler, PFabric, Plain),
             RankName::Stfq => {
                 let ranks = Stfq::new(MOST_FLOWS).map_err(|error| Error::Parameters(error.to_string()))?;
-                self.boxed(scheduler, ranks)
+                self.boxed(scheduler, ranks, Plain)
             }
+            RankName::Lstf => self.boxed(scheduler, Lstf, headers),
+            RankName::FifoPlus => self.boxed(scheduler, FifoPlus, headers),
+            RankName::Edf => self.boxed(scheduler, Edf, headers),
         })
     }
 }

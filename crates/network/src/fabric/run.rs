@@ -1,21 +1,25 @@
 //! Runs the same flows under every system, at every load.
 
 use trueplane_study::{Error, Observer, cases};
-use trueplane_units::Nanos;
+use trueplane_units::{BitsPerSec, Nanos};
 
-use super::found::{AtLoad, Class, Found, SystemRun};
+use super::found::{AtLoad, BusyPort, Class, Found, SystemRun};
 use super::names::Workload;
 use super::options::{Offered, Options, bits_of, seconds_of};
-use super::port::queue;
+use super::port::{Queue, queue};
 use super::queueing::{Discipline, MeanTimes};
 use super::system::{PACKING, RankName, Senders, SystemName, TransportName};
 use crate::simulator::{
-    Completed, FlowSpec, Network, Outcome, Poisson, SizeClass, Sizes, Topology, least_time,
+    Completed, Faults, FlowSpec, Headers, Link, Named, Network, Outcome, Poisson, PortOutcome, SizeClass,
+    Sizes, Topology, least_time,
 };
 use crate::transport::{Simplified, Transport, preset};
 
 /// Looks at a run without a packet that arrived in between, after which it has no end.
 const MOST_IDLE: u32 = 64;
+
+/// Ports of a run that are shown.
+const BUSIEST: usize = 5;
 
 /// Links that most packets pass: host, leaf, spine, leaf, host.
 const LINKS: f64 = 4.0;
@@ -56,7 +60,8 @@ impl Formula {
 pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, Error> {
     let network = options.network()?;
     let workload = options.workload.read(&network).map_err(Error::Parameters)?;
-    let topology = network.topology;
+    let faults = options.faults(&network)?;
+    let topology = &network.topology;
     let capacity = topology.capacity();
     let offered = options.offered(&workload, capacity)?;
     let sizes = match &workload {
@@ -74,7 +79,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     // Each packet is acknowledged.
     options.check(flows * flow_packets * 2.0 * LINKS)?;
     let flows_at = |offered: &Offered| match &workload {
-        Workload::Sizes(sizes) => drawn(options, &topology, sizes, *offered),
+        Workload::Sizes(sizes) => drawn(options, topology, sizes, *offered),
         Workload::Flows(flows) => flows.clone(),
     };
     let loads: Vec<Load> =
@@ -83,7 +88,8 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         loads.iter().flat_map(|load| options.policies.iter().map(move |&system| (load, system))).collect();
     let packets: u64 = loads.iter().map(Load::packets).sum();
     observer.stage("simulating packets", packets * options.policies.len() as u64);
-    let setting = Setting { options, topology: &topology, observer };
+    let captured = options.captured(&network, runs.len())?;
+    let setting = Setting { options, network: &network, topology, faults, captured, observer };
     let mut done = cases::over(&runs, observer, |(load, system)| setting.run(load, *system))?.into_iter();
     let at_load = |load: Load| AtLoad {
         load: bits_of(&load.flows) / seconds / capacity,
@@ -120,9 +126,20 @@ impl Load {
     }
 }
 
+/// Bits of the flows that have ended over the time until the last of them did; 0 bit/s if none has.
+fn goodput(completed: &[Completed]) -> BitsPerSec {
+    let bytes: u64 = completed.iter().map(|one| one.spec.bytes).sum();
+    let end = completed.last().map_or(Nanos(0), |last| last.end);
+    BitsPerSec((bytes as f64 * 8e9 / end.0.max(1) as f64) as u64)
+}
+
 struct Setting<'a> {
     options: &'a Options,
+    network: &'a Named,
     topology: &'a Topology,
+    faults: Option<Faults>,
+    /// Number of the link to capture.
+    captured: Option<u32>,
     observer: &'a dyn Observer,
 }
 
@@ -137,6 +154,7 @@ impl Setting<'_> {
             (Senders::PFabric, true) => self.simulate(load, system, preset::standard_pfabric()),
             (Senders::PFabric, false) => self.simulate(load, system, Simplified::PFABRIC),
         }?;
+        let in_time = outcome.completed.iter().filter(|one| one.end <= self.deadline(&one.spec)).count();
         let class = |class: SizeClass| self.class(load, system, &outcome.completed, class);
         Ok(SystemRun {
             system,
@@ -145,21 +163,53 @@ impl Setting<'_> {
             all: class(SizeClass { from: 0, below: u64::MAX }),
             sent: outcome.counts.sent,
             delivered: outcome.counts.delivered,
-            drops: outcome.counts.dropped,
+            drops: outcome.counts.drops(),
+            queue_drops: outcome.counts.dropped,
+            down_drops: outcome.counts.down,
+            losses: outcome.counts.lost,
             in_network: outcome.counts.in_network(),
             hops: outcome.hops,
             most_packets: outcome.most_packets as u64,
+            unfinished: outcome.unfinished as u64,
+            late: load.flows.len() as u64 - in_time as u64,
+            ports: self.busiest(&outcome),
+            goodput: goodput(&outcome.completed),
             end: outcome.end,
         })
     }
 
-    fn simulate(&self, load: &Load, system: SystemName, transport: impl Transport) -> Result<Outcome, Error> {
+    /// The network of a system, with its faults and its rule for ways.
+    fn network<T: Transport>(
+        &self,
+        load: &Load,
+        system: SystemName,
+        transport: T,
+    ) -> Result<Network<'_, Queue, T>, Error> {
         let links = self.topology.links().len();
-        let mut queues =
-            (0..links).map(|_| queue(self.options, system)).collect::<Result<Vec<_>, Error>>()?.into_iter();
+        let headers = Headers::new(links, load.flows.iter().map(|flow| self.deadline(flow)).collect());
+        let queues = (0..links).map(|_| queue(self.options, system, &headers));
+        let mut queues = queues.collect::<Result<Vec<_>, Error>>()?.into_iter();
         let next = |_| queues.next().expect("there is a queue for each link");
         let network = Network::new(self.topology, next, transport, PACKING.header, self.options.seed);
-        let network = network.map_err(|error| Error::Parameters(error.to_string()))?;
+        let mut network = network.map_err(|error| Error::Parameters(error.to_string()))?.measuring();
+        if self.options.rank.needs_headers() {
+            network = network.with_headers(headers);
+        }
+        if let Some(faults) = &self.faults {
+            network = network.with_faults(faults.clone());
+        }
+        if let Some(chooser) = self.options.balancing.0.chooser(self.options.seed) {
+            network = network.choosing(chooser);
+        }
+        Ok(network)
+    }
+
+    fn simulate(&self, load: &Load, system: SystemName, transport: impl Transport) -> Result<Outcome, Error> {
+        let mut network = self.network(load, system, transport)?;
+        let capture = self.captured.map(|link| self.options.capture(link)).transpose()?;
+        if let Some(capture) = &capture {
+            network = network.capturing(capture.clone());
+        }
         // What is sent again counts only once, so that the last unit of progress is the last of the work.
         let (expected, mut told) = (load.packets(), 0);
         let mut tell = |delivered: u64| {
@@ -176,13 +226,47 @@ impl Setting<'_> {
         };
         let outcome = network.run_watched(load.flows.iter().copied(), Nanos::MAX, watch);
         self.observer.go_on()?;
-        if idle >= MOST_IDLE {
+        // Flows whose host is cut off do not end.
+        if idle >= MOST_IDLE && self.faults.is_none() {
             return Err(Error::Parameters(format!(
                 "under {system} no packet arrives any more: expected ports that let every packet through at some time"
             )));
         }
         tell(expected);
+        if let Some(capture) = capture {
+            capture.finish().map_err(|error| self.options.cannot_write(&error))?;
+        }
         outcome.map_err(|error| Error::Internal(error.to_string()))
+    }
+
+    /// The deadline of a flow.
+    fn deadline(&self, flow: &FlowSpec) -> Nanos {
+        let least = least_time(self.topology, flow, PACKING);
+        let time = u128::from(least.0) * u128::from(self.options.deadline.millionths()) / 1_000_000;
+        flow.start.after(Nanos(u64::try_from(time).unwrap_or(u64::MAX)))
+    }
+
+    /// The ports at which most packets waited.
+    fn busiest(&self, outcome: &Outcome) -> Vec<BusyPort> {
+        let links = self.topology.links();
+        // Timers may expire long after the last flow has ended.
+        let last = outcome.completed.last().filter(|_| outcome.unfinished == 0);
+        let time = last.map_or(outcome.end, |last| last.end);
+        let busy = |(link, port): (&Link, &PortOutcome)| {
+            let waited = port.waited.unwrap_or_default();
+            BusyPort {
+                link: format!("{}-{}", self.network.name(link.from), self.network.name(link.to)),
+                sent: port.sent,
+                drops: port.dropped + port.down + port.lost,
+                mean: waited.mean(time),
+                longest: waited.longest,
+            }
+        };
+        let mut ports: Vec<BusyPort> = links.iter().zip(&outcome.ports).map(busy).collect();
+        // Ports alike stay in the order of their numbers.
+        ports.sort_by(|one, other| other.mean.total_cmp(&one.mean));
+        ports.truncate(BUSIEST);
+        ports
     }
 
     fn class(&self, load: &Load, system: SystemName, completed: &[Completed], class: SizeClass) -> Class {

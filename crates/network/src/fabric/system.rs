@@ -16,6 +16,12 @@ choices! {
         PFabric = "pfabric",
         /// Start-time fair queueing: all flows at a port get equal shares.
         Stfq = "stfq",
+        /// Least slack time first: the time that a packet can still wait until the deadline of its flow.
+        Lstf = "lstf",
+        /// FIFO+: in the order of arrival, as if packets had waited as long as the average at the ports before.
+        FifoPlus = "fifo+",
+        /// Earliest deadline first: the deadline of the flow.
+        Edf = "edf",
     }
 }
 
@@ -36,7 +42,15 @@ impl RankName {
         match self {
             RankName::PFabric => "small flows first",
             RankName::Stfq => "fair shares",
+            RankName::Lstf => "least slack first",
+            RankName::FifoPlus => "longest waits first",
+            RankName::Edf => "earliest deadlines first",
         }
+    }
+
+    /// Whether packets carry headers for it.
+    pub(super) fn needs_headers(self) -> bool {
+        matches!(self, RankName::Lstf | RankName::FifoPlus | RankName::Edf)
     }
 }
 
@@ -94,7 +108,8 @@ impl SystemName {
     /// The senders that go with the ports, where schedulers have ranks of this name.
     pub fn senders(self, rank: RankName) -> Senders {
         match (self.properties(), rank) {
-            (Properties { scheduler: Some(_), .. }, RankName::Stfq) => Senders::Dctcp,
+            (properties, RankName::PFabric) => properties.senders,
+            (Properties { scheduler: Some(_), .. }, _) => Senders::Dctcp,
             (properties, _) => properties.senders,
         }
     }

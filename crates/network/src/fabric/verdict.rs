@@ -102,6 +102,7 @@ pub(super) fn advice(options: &Options, found: &Found) -> String {
     let goal = match options.rank {
         RankName::PFabric => "small flows finish first",
         RankName::Stfq => "flows below 100 kB, which suffer most from unfair shares, finish first",
+        RankName::Lstf | RankName::FifoPlus | RankName::Edf => "flows below 100 kB finish first",
     };
     format!(
         "Deploy {best}: of the policies that need no exact order, it is the one under which {goal} at a load of {}.",

@@ -1,2 +1,3 @@
+mod faults;
 mod queueing;
 mod study;

@@ -28,7 +28,7 @@ fn refusal(given: &[(&str, &str)]) -> String {
 
 #[test]
 fn every_system_runs_the_same_flows_to_their_end() {
-    for rank in ["pfabric", "stfq"] {
+    for rank in ["pfabric", "stfq", "lstf", "fifo+", "edf"] {
         let found = run(&[("rank", rank)]).unwrap();
         assert_eq!(found.loads.len(), 2);
         for load in &found.loads {
