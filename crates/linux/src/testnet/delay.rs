@@ -2,6 +2,7 @@
 //!
 //! Between namespaces a round trip takes some 20 µs, less than any real path, and what depends on it (how large a window is
 //! at a rate, how soon a mark is obeyed) comes out unlike anywhere else. netem would add to it; not every kernel has it.
+//! A path may also have a rate, and a queue before it that drops what it has no room for.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use trueplane_units::{BitsPerSec, Bytes};
 
 use super::pace::wake_promptly;
 use super::{Error, Host};
@@ -28,6 +30,15 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Packets that are held at a time; more are dropped.
 const ROOM: usize = 1 << 16;
+
+/// A port with a FIFO: a packet leaves when all before it have, and is dropped if it finds no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fifo {
+    /// The rate of IP packets, above zero.
+    pub rate: BitsPerSec,
+    /// Bytes of IP packets that may wait, the one that is being sent left aside.
+    pub room: Bytes,
+}
 
 /// Holds what one host sends to another for a fixed time; all else goes its usual way.
 ///
@@ -50,6 +61,26 @@ struct State {
 impl DelayLine {
     /// Holds what `from` sends to `to` for `delay`, until dropped; once per host that sends.
     pub fn new(from: &Host, to: &Host, delay: Duration) -> Result<Self, Error> {
+        Self::start(from, to, delay, None)
+    }
+
+    /// The same behind a port, which each packet has to pass first. The sender's kernel hands over single segments.
+    ///
+    /// The times at which packets leave the port are computed from those at which they come, so that its rate is exact
+    /// however late the machine wakes the thread.
+    ///
+    /// # Errors
+    /// As [`DelayLine::new`], and if the rate is zero.
+    pub fn behind(from: &Host, to: &Host, delay: Duration, port: Fifo) -> Result<Self, Error> {
+        if port.rate.0 == 0 {
+            return Err(Error::Setting("expected a rate above zero, got 0".to_owned()));
+        }
+        let line = Self::start(from, to, delay, Some(Port::new(port)))?;
+        from.ns.ip(&["link", "set", "dev", DEVICE, "gso_max_segs", "1"])?;
+        Ok(line)
+    }
+
+    fn start(from: &Host, to: &Host, delay: Duration, port: Option<Port>) -> Result<Self, Error> {
         let doing = "open a device for delayed packets";
         // A device of layer 3 each: what is sent on one comes in by the other.
         let near = from.ns.run(open)?.map_err(Error::io(doing))?;
@@ -60,8 +91,8 @@ impl DelayLine {
         from.set_detour(to, DEVICE)?;
         let state = Arc::new(State::default());
         let shared = Arc::clone(&state);
-        let thread =
-            std::thread::spawn(move || Line { near, far, delay, held: VecDeque::new(), state: shared }.run());
+        let line = Line { near, far, delay, port, held: VecDeque::new(), state: shared };
+        let thread = std::thread::spawn(move || line.run());
         Ok(Self { state, thread: Some(thread) })
     }
 
@@ -102,11 +133,47 @@ fn open() -> io::Result<File> {
     }
 }
 
+/// State of a port: when each packet that waits begins to leave.
+struct Port {
+    fifo: Fifo,
+    /// Time at which the line is free; `None` before the first packet.
+    free: Option<Instant>,
+    /// Packets that wait: when each begins to leave, and its bytes; the oldest first.
+    waiting: VecDeque<(Instant, u64)>,
+    waiting_bytes: u64,
+}
+
+impl Port {
+    fn new(fifo: Fifo) -> Self {
+        Self { fifo, free: None, waiting: VecDeque::new(), waiting_bytes: 0 }
+    }
+
+    /// Takes a packet of so many bytes. Returns the time at which its last bit has left; `None` if it is dropped.
+    fn offer(&mut self, bytes: u64, now: Instant) -> Option<Instant> {
+        while let Some((_, begun)) = self.waiting.front().filter(|(start, _)| *start <= now) {
+            self.waiting_bytes -= begun;
+            self.waiting.pop_front();
+        }
+        let start = self.free.map_or(now, |free| free.max(now));
+        if start > now {
+            if self.waiting_bytes + bytes > self.fifo.room.0 {
+                return None;
+            }
+            self.waiting.push_back((start, bytes));
+            self.waiting_bytes += bytes;
+        }
+        let end = start + Duration::from_nanos(bytes * 8_000_000_000 / self.fifo.rate.0);
+        self.free = Some(end);
+        Some(end)
+    }
+}
+
 /// State of the thread that holds the packets.
 struct Line {
     near: File,
     far: File,
     delay: Duration,
+    port: Option<Port>,
     /// With the time at which each is due; the oldest first.
     held: VecDeque<(Instant, Box<[u8]>)>,
     state: Arc<State>,
@@ -131,10 +198,14 @@ impl Line {
         let mut buffer = [0; 1 << 16];
         loop {
             match self.near.read(&mut buffer) {
-                Ok(_) if self.held.len() >= ROOM => {
-                    self.state.dropped.fetch_add(1, Ordering::Relaxed);
+                Ok(length) => {
+                    let now = clock::now();
+                    let left = self.port.as_mut().map_or(Some(now), |port| port.offer(length as u64, now));
+                    match left.filter(|_| self.held.len() < ROOM) {
+                        Some(left) => self.held.push_back((left + self.delay, buffer[..length].into())),
+                        None => _ = self.state.dropped.fetch_add(1, Ordering::Relaxed),
+                    }
                 }
-                Ok(length) => self.held.push_back((clock::now() + self.delay, buffer[..length].into())),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -164,5 +235,24 @@ fn wait_for_packet(file: &File, time: Duration) -> io::Result<()> {
     match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&time)) {
         Err(error) if error != Errno::INTR => Err(error.into()),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_sends_one_after_the_other_and_drops_what_finds_no_room() {
+        let start = clock::now();
+        let at = |micros| start + Duration::from_micros(micros);
+        // At 8 Mbit/s a byte takes a microsecond.
+        let mut port = Port::new(Fifo { rate: BitsPerSec(8_000_000), room: Bytes(2_000) });
+        assert_eq!(port.offer(1_000, at(0)), Some(at(1_000)));
+        assert_eq!(port.offer(1_000, at(100)), Some(at(2_000)));
+        assert_eq!(port.offer(1_000, at(100)), Some(at(3_000)));
+        assert_eq!(port.offer(1, at(999)), None, "2000 bytes wait, and the first packet is still being sent");
+        assert_eq!(port.offer(1_000, at(1_000)), Some(at(4_000)), "the second begins to leave");
+        assert_eq!(port.offer(500, at(9_000)), Some(at(9_500)), "the line was idle");
     }
 }

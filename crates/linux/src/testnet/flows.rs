@@ -1,4 +1,4 @@
-//! Many TCP flows that begin when they are told to.
+//! Many TCP flows that begin when they are told to, and the windows that the kernel gives them.
 //!
 //! iperf3 connects one flow after the other and then sends at once; through a full queue, a hundred of them take seconds until
 //! the last has begun. Here all are connected while the network is quiet, and then wait.
@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::set_socket_linger;
 
+use super::window::{self, WindowSample};
 use super::{Error, Host};
 use crate::clock;
 
@@ -62,6 +63,27 @@ impl Flows {
     /// All of them send as much as they can for so long, and are then cut off.
     pub fn send(self, duration: Duration) -> Sending {
         Sending { thread: Some(thread::spawn(move || self.send_all(duration))) }
+    }
+
+    /// All of them send as much as they can for so long, and are then cut off; the window of the first, `every` so often.
+    ///
+    /// # Errors
+    /// If the system refuses to send or to tell the window.
+    pub fn trace(self, duration: Duration, every: Duration) -> Result<Vec<WindowSample>, Error> {
+        let doing = "read the window of a flow";
+        let first =
+            self.senders.first().ok_or_else(|| Error::Setting("expected a flow, got none".to_owned()))?;
+        let watched = first.try_clone().map_err(Error::io(doing))?;
+        let start = clock::now();
+        let sending = self.send(duration);
+        let mut samples = Vec::new();
+        while clock::now() < start + duration {
+            samples.push(window::sample(&watched, start).map_err(Error::io(doing))?);
+            thread::sleep(every);
+        }
+        drop(watched);
+        sending.finish()?;
+        Ok(samples)
     }
 
     fn send_all(&self, duration: Duration) -> io::Result<()> {

@@ -5,8 +5,8 @@
 //! 3. [`Iperf`]: iperf3 between two namespaces, its report read.
 //! 4. [`Paced`], [`Sink`]: UDP at a constant rate, and what of it arrived.
 //! 5. [`Probe`]: round-trip times, alone or beside other traffic.
-//! 6. [`Flows`]: many TCP flows that begin at once.
-//! 7. [`DelayLine`]: a longer round trip.
+//! 6. [`Flows`]: many TCP flows that begin at once; [`WindowSample`]: the window that one has.
+//! 7. [`DelayLine`]: a longer round trip, also behind a port with a rate and a queue.
 //!
 //! All addresses lie in 10.203.0.0/16 and fd10:203::/32 and exist within the namespaces only. Neighbours are permanent and
 //! no address configures itself, so that no packet is on the wire but the test's; a further address of a host goes on its
@@ -31,11 +31,12 @@ mod probe;
 mod require;
 mod spliced;
 mod topology;
+mod window;
 
 use std::sync::{Once, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub use command::Running;
-pub use delay::DelayLine;
+pub use delay::{DelayLine, Fifo};
 pub use error::Error;
 pub use flows::{Flows, Sending};
 pub use iperf::{Iperf, IperfReport, IperfRun};
@@ -45,6 +46,7 @@ pub use probe::{Probe, ProbeReport, ProbeRun, Transport};
 pub use require::{Requirement, check};
 pub use spliced::Spliced;
 pub use topology::{Bottleneck, Dumbbell, Host, Options, Pair, Router};
+pub use window::WindowSample;
 
 /// Returns the network that `build` makes, or `None` after one line on stderr that says which requirement is missing.
 ///
