@@ -82,7 +82,7 @@ fn may_see(folder: &str) -> Vec<&'static str> {
         }
         "studies" => [&["experiments", "network", "study", "units"], &SUBSYSTEMS[..]].concat(),
         "py" => [&["pqueue", "studies", "study", "trace", "units"], &SUBSYSTEMS[..]].concat(),
-        "network" => [&["pqueue", "study", "trace", "units"], &SUBSYSTEMS[..]].concat(),
+        "network" => [&["linux", "pqueue", "study", "trace", "units"], &SUBSYSTEMS[..]].concat(),
         "instructions" => [&["pqueue", "units"], &SUBSYSTEMS[..]].concat(),
         folder if SUBSYSTEMS.contains(&folder) => SHARED.to_vec(),
         folder => panic!("crates/{folder} is new: say here what it may depend on"),

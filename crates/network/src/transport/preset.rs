@@ -5,11 +5,11 @@
 
 use trueplane_units::Nanos;
 
-use super::control::{Dctcp, Reno, WindowSettings};
-use super::recovery::{NewReno, TimeoutOnly};
+use super::control::{CongestionControl, Dctcp, Reno, WindowSettings};
+use super::recovery::{NewReno, RackTlp, TimeoutOnly};
 use super::reduction::Reduction;
 use super::round_trip::TimeoutSettings;
-use super::settings::SenderSettings;
+use super::settings::{ReceiverSettings, SenderSettings};
 
 /// Payload of a segment in the published simulations, in bytes.
 pub const PUBLISHED_SEGMENT: u32 = 1_380;
@@ -76,4 +76,33 @@ pub fn standard_pfabric() -> Parts<Reno, NewReno> {
 pub fn minimal_pfabric() -> Parts<Reno, TimeoutOnly> {
     let timeout = TimeoutSettings { initial: PFABRIC_TIMEOUT, is_fixed: true, ..PUBLISHED_TIMEOUT };
     (SenderSettings { timeout, ..PUBLISHED }, Reno::new(PFABRIC_WINDOWS), TimeoutOnly::new())
+}
+
+/// Payload of a segment of Linux over Ethernet, in bytes: 1500 without the headers of IPv4 and TCP, which has timestamps.
+pub const LINUX_SEGMENT: u32 = 1_448;
+
+/// Window of a receiver that never holds Linux's sender back, in bytes.
+const LINUX_BUFFER: u32 = 6 << 20;
+
+/// Longest time for which Linux delays an acknowledgement while segments come one after the other (TCP_DELACK_MIN).
+const LINUX_DELAY: Nanos = Nanos::from_millis(40);
+
+/// Settings of a sender of Linux 6: the standard ones, a least time-out of 200 ms, and proportional rate reduction.
+pub const LINUX: SenderSettings = SenderSettings {
+    reduction: Reduction::Proportional,
+    first_window: LINUX_BUFFER,
+    timeout: TimeoutSettings { least: Nanos::from_millis(200), ..TimeoutSettings::STANDARD },
+    ..SenderSettings::standard(LINUX_SEGMENT)
+};
+
+/// Settings of a receiver of Linux 6: an acknowledgement for every second segment.
+pub const LINUX_RECEIVER: ReceiverSettings =
+    ReceiverSettings { delay: Some(LINUX_DELAY), ..ReceiverSettings::immediate(LINUX_BUFFER, LINUX_SEGMENT) };
+
+/// Windows of Linux 6, which are the standard ones.
+pub const LINUX_WINDOWS: WindowSettings = WindowSettings::standard(LINUX_SEGMENT);
+
+/// TCP of Linux 6 with a congestion control: RACK-TLP. Slow start is the standard one, without HyStart.
+pub fn linux<C: CongestionControl>(control: C) -> Parts<C, RackTlp> {
+    (LINUX, control, RackTlp::new(LINUX_DELAY))
 }

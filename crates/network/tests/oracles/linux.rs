@@ -1,0 +1,78 @@
+//! The windows of Linux's own senders beside ours, over the same path.
+//!
+//! The path of Linux is a pair of namespaces with a port and a delay in user space; ours is the simulator's. Windows are compared after
+//! the first period: it depends on how slow start ends, where Linux has HyStart.
+
+use std::time::Duration;
+
+use trueplane_linux::testnet::{self, DelayLine, Fifo, Flows, Pair, Requirement};
+use trueplane_network::transport::preset::{self, LINUX_WINDOWS};
+use trueplane_network::transport::{Cubic, Reno};
+use trueplane_units::{BitsPerSec, Bytes};
+
+use crate::path::Path;
+use crate::trace::{Point, Summary, Trace};
+
+/// Greatest difference between the two, as a share of Linux's.
+const BOUND: f64 = 0.1;
+
+/// Time between two looks at the kernel's window.
+const EVERY: Duration = Duration::from_millis(2);
+
+/// The window of Linux's sender over time; `None` where the machine has no test network.
+fn measure(path: Path, congestion: &str, time: Duration) -> Option<Trace> {
+    let net = testnet::start(&[Requirement::Tun], Pair::new)?;
+    let fifo = Fifo { rate: path.rate, room: path.room };
+    let _line = DelayLine::behind(&net.left, &net.right, path.delay, fifo).unwrap();
+    let samples = Flows::connect(&net.left, &net.right, 1, congestion).unwrap().trace(time, EVERY).unwrap();
+    let points = samples.iter().map(|sample| Point {
+        time: sample.time.as_secs_f64(),
+        segments: f64::from(sample.cwnd),
+        is_open: !sample.is_recovering && !sample.is_after_timeout,
+    });
+    Some(Trace::new(points.collect()))
+}
+
+/// Windows, periods and shape of the two differ by no more than the bound.
+fn compare(theirs: &Summary, ours: &Summary) {
+    eprintln!("Linux: {theirs:.3?}\nours:  {ours:.3?}");
+    let near = |what: &str, theirs: f64, ours: f64| {
+        let ratio = ours / theirs;
+        assert!(
+            (ratio - 1.0).abs() <= BOUND,
+            "{what}: {ours:.2}, Linux has {theirs:.2}: a ratio of {ratio:.3}"
+        );
+    };
+    eprintln!("{} and {} periods", theirs.periods, ours.periods);
+    near("mean window in segments", theirs.mean, ours.mean);
+    near("seconds from recovery to recovery", theirs.length, ours.length);
+    for (theirs, ours) in theirs.shape.iter().zip(ours.shape) {
+        near("share of the mean window", *theirs, ours);
+    }
+}
+
+/// 20 Mbit/s and 20 ms hold 33 packets, and so does the queue: a period is a second.
+#[test]
+fn reno_has_the_window_of_linux() {
+    let _alone = testnet::alone();
+    let rate = BitsPerSec(20_000_000);
+    let path = Path { rate, room: Bytes(50_000), delay: Duration::from_millis(20) };
+    let time = Duration::from_secs(12);
+    let Some(theirs) = measure(path, "reno", time) else { return };
+    let ours = path.simulate(preset::linux(Reno::new(LINUX_WINDOWS)), time);
+    compare(&theirs.summary(), &ours.summary());
+}
+
+/// 20 Mbit/s and 60 ms hold 100 packets, and the queue half as many: the window is CUBIC's, not the one that Reno would have.
+///
+/// By fast convergence a short period follows a long one.
+#[test]
+fn cubic_has_the_window_of_linux() {
+    let _alone = testnet::alone();
+    let rate = BitsPerSec(20_000_000);
+    let path = Path { rate, room: Bytes(75_000), delay: Duration::from_millis(60) };
+    let time = Duration::from_secs(25);
+    let Some(theirs) = measure(path, "cubic", time) else { return };
+    let ours = path.simulate(preset::linux(Cubic::new(LINUX_WINDOWS)), time);
+    compare(&theirs.summary(), &ours.summary());
+}
