@@ -10,6 +10,9 @@ from pathlib import Path
 
 from manifest import BUILD
 
+# Up to so many of its units Verilator leaves a circuit in one file: in several, each compiles the same headers again.
+ONE_FILE = ("--output-split", "1000000000")
+
 
 @cache
 def version() -> str:

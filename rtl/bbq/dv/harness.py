@@ -18,7 +18,7 @@ RTL = HERE.parent.parent
 
 sys.path.insert(0, str(RTL / "common"))
 from manifest import BUILD  # noqa: E402
-from runtime import keep, lend  # noqa: E402
+from runtime import ONE_FILE, keep, lend  # noqa: E402
 
 # Of the harness, and of what is Verilator's own.
 FLAGS = ["-O1", "-std=c++17"]
@@ -65,7 +65,7 @@ def compiled(shape: Shape, folder: Path, files: list[str], options: list[str], l
     flags = f"harness {FLAGS} {LIBRARY}"
     lend(folder, flags)
     command = [
-        "verilator", "--cc", "--exe", "--build", "-O3", "--output-split", "1000000000", "--x-initial", "unique", "--x-assign", "unique", *options,
+        "verilator", "--cc", "--exe", "--build", "-O3", *ONE_FILE, "--x-initial", "unique", "--x-assign", "unique", *options,
         "--top-module", "tp_bbq", "--Mdir", str(folder), "-o", "harness",
         "-CFLAGS", " ".join([*FLAGS, *(f"-D{name}={value}" for name, value in macros.items())]),
         "-MAKEFLAGS", f"OPT_FAST={level} {LIBRARY}",

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from manifest import TOOLS, Parameters, named  # noqa: E402
-from runtime import keep, lend  # noqa: E402
+from runtime import ONE_FILE, keep, lend  # noqa: E402
 
 COMMON = Path(__file__).resolve().parent
 
@@ -74,7 +74,7 @@ def simulate(simulation: Simulation) -> int:
             runner.build(
                 verilog_sources=simulation.sources, hdl_toplevel=top, parameters=simulation.parameters, build_dir=where,
                 build_args=[
-                    "--assert", "--x-initial", "unique", "-O3", "-Wno-fatal", *WIDE, *(["--trace-structs"] if simulation.waves else []),
+                    *ONE_FILE, "--assert", "--x-initial", "unique", "-O3", "-Wno-fatal", *WIDE, *(["--trace-structs"] if simulation.waves else []),
                 ],
                 waves=simulation.waves, log_file=logs[0],
             )  # fmt: skip
