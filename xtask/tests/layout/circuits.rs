@@ -37,10 +37,10 @@ fn circuits() -> Vec<(PathBuf, String)> {
     files.into_iter().map(read).collect()
 }
 
-/// Whether the file describes a circuit, and not a proof or a test of one.
+/// Whether the file is in bundles: a circuit or its test bench, and not a proof.
 fn is_design(file: &Path) -> bool {
     let folder = file.parent().unwrap();
-    folder.file_name().is_some_and(|name| name == "rtl")
+    folder.file_name().is_some_and(|name| ["rtl", "bench"].iter().any(|of| name == *of))
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use trueplane_pqueue::bbq::{Circuit, Shape};
+use trueplane_pqueue::bbq::Shape;
 use trueplane_pqueue::rtl::bundle::{File, bundle};
+use trueplane_pqueue::rtl::design::{Design, Extras, Queue};
+use trueplane_pqueue::rtl::shapes::propose;
 use trueplane_pqueue::rtl::{Options, Switch, rtl};
 use trueplane_study::prose::command_line;
 use trueplane_trace::without_code;
@@ -16,16 +18,18 @@ use crate::output::{OutputArgs, print};
 
 /// Write a hardware priority queue: SystemVerilog, a wrapper with your parameters, and a test bench.
 ///
-/// The queue is BBQ. It has W^D integer priorities, and does one operation in every clock cycle, for any mix of operations. Elements of the same
-/// priority are first in, first out. Partitions are separate queues that share all elements. Each of the q partitions has W^D / q priorities.
-/// The test bench has the answers of the model. The report shows latency and memory, and the number of queues that a switch needs at the clock
-/// that you expect.
+/// The queue is BBQ, or one that is built on it. It has W^D integer priorities, and does one operation in every clock cycle, for any mix of
+/// operations. Elements of the same priority are first in, first out. Partitions are separate queues that share all elements. Each of the q
+/// partitions has W^D / q priorities. The test bench has a model of its own. The report shows latency, memory, and the clock and area that
+/// synthesis for an FPGA has reached. With parameters that were not run, it has an estimate, and says so.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   trueplane pqueue rtl --out bbq
   trueplane pqueue rtl --width 8 --levels 5 --elements 131071 --partitions 32 --out bbq
-  trueplane pqueue rtl --width 32 --levels 3 --elements 16383 --lanes 1 --clock 150MHz --json")]
+  trueplane pqueue rtl --priorities 32768 --elements 16383
+  trueplane pqueue rtl --queue window --priority-bits 48 --out timers
+  trueplane pqueue rtl --queue hier --partitions 8 --upper-width 8 --upper-levels 2 --json")]
 pub(crate) struct Args {
     #[command(flatten)]
     flags: Flags<Parameters>,
@@ -41,16 +45,26 @@ parameters! {
     /// Parameters of `pqueue rtl`.
     #[derive(Clone, Debug)]
     struct Parameters {
+        /// Kind of queue.
+        queue: Queue => { value: "WHICH", default: "bbq", heading: CIRCUIT },
+        /// Number of priorities of each partition. It chooses width and levels, and shows the other trees with as many.
+        priorities: Option<u64> => { value: "N", heading: CIRCUIT },
         /// Number of children of each node, W: a power of two from 2 to 64.
-        width: u32 => { value: "W", default: "8", heading: CIRCUIT },
+        width: Option<u32> => { value: "W", default_words: "8", conflicts: "priorities", heading: CIRCUIT },
         /// Number of levels of the tree, D. W^D is the number of priorities, at most 2^24.
-        levels: u32 => { value: "D", default: "3", heading: CIRCUIT },
+        levels: Option<u32> => { value: "D", default_words: "3", conflicts: "priorities", heading: CIRCUIT },
         /// Number of elements that all partitions hold together, N. A number of the form 2^k - 1 saves a bit in each counter.
         elements: u64 => { value: "N", default: "1023", heading: CIRCUIT },
-        /// Number of partitions, q: a power of two up to W^D, and at most 4096.
+        /// Number of partitions, q: a power of two up to W^D, and at most 4096. For the queue hier, that of tenants.
         partitions: u32 => { value: "Q", default: "1", heading: CIRCUIT },
         /// Bits of data in each element, from 1 to 64.
-        data_bits: u32 => { value: "N", default: "32", heading: CIRCUIT },
+        data_bits: u32 => { value: "N", default: "16", heading: CIRCUIT },
+        /// Bits of a priority that grows without end, up to 64: for the queue window.
+        priority_bits: u32 => { value: "N", default: "32", heading: CIRCUIT },
+        /// Width of the tree of tenants: for the queue hier.
+        upper_width: u32 => { value: "W", default: "8", heading: CIRCUIT },
+        /// Number of levels of the tree of tenants: for the queue hier.
+        upper_levels: u32 => { value: "D", default: "2", heading: CIRCUIT },
         /// Number of cycles to read a link: 2 or 1. With 2, it is read through the output register of the memory. 1 is slower, and halves the
         /// largest table.
         lanes: u32 => { value: "N", default: "2", heading: CIRCUIT },
@@ -62,8 +76,9 @@ parameters! {
         operations: Within<u32, 1, 10_000_000> => { value: "N", default: "10000", heading: CIRCUIT },
         /// Seed of the operations of the test bench.
         seed: u64 => { value: "SEED", default: "1", heading: CIRCUIT },
-        /// Clock frequency that you expect.
-        clock: Frequency => { value: "FREQUENCY", default: "200MHz", heading: SWITCH },
+        /// Clock frequency that you wish. If synthesis has not reached it, rates are those at the clock that it has reached.
+        clock: Option<Frequency> =>
+            { value: "FREQUENCY", default_words: "the clock that synthesis has reached", heading: SWITCH },
         /// Number of ports of the switch.
         ports: Within<u64, 1, 65_536> => { value: "K", default: "32", heading: SWITCH },
         /// Rate of each port.
@@ -74,7 +89,7 @@ parameters! {
 }
 
 /// Builds the test bench and runs it, in the folder that is written.
-const TEST: &str = "verilator --binary --top-module tb_bbq -f filelist.f tb/tb_bbq.sv && obj_dir/Vtb_bbq";
+const TEST: &str = "make test";
 
 /// A frequency above zero, in Hz: `200MHz`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,22 +128,32 @@ impl Args {
         self.output.check()?;
         let Flags(asked) = &self.flags;
         let shape = Shape {
-            width: asked.width,
-            levels: asked.levels,
+            width: asked.width.unwrap_or(8),
+            levels: asked.levels.unwrap_or(3),
             // What is too large is refused with its own number below 2^32, and as the largest above.
             capacity: u32::try_from(asked.elements).unwrap_or(u32::MAX),
             partitions: asked.partitions,
             data_bits: asked.data_bits,
         };
-        let circuit = Circuit::new(shape, asked.lanes, asked.lut_words)
-            .map_err(|error| Failure::input(error.to_string()))?;
+        let extras = Extras {
+            priority_bits: asked.priority_bits,
+            upper_width: asked.upper_width,
+            upper_levels: asked.upper_levels,
+        };
+        let (queue, lanes, lut_words) = (asked.queue, asked.lanes, asked.lut_words);
+        let designed = match asked.priorities {
+            Some(priorities) => propose(priorities, queue, shape, lanes, lut_words, extras),
+            None => Design::new(queue, shape, lanes, lut_words, extras).map(|design| (design, Vec::new())),
+        };
+        let (design, shapes) = designed.map_err(|error| Failure::input(error.to_string()))?;
         let switch = Switch { ports: *asked.ports, port_rate_bps: asked.port_rate, frame: asked.frame };
-        let numbers = rtl(&Options { circuit: circuit.clone(), clock_hz: asked.clock.0, switch });
+        let clock_hz = asked.clock.map(|clock| clock.0);
+        let numbers = rtl(&Options { design: design.clone(), clock_hz, switch, shapes });
         let folder = &asked.out;
         if folder.as_os_str().is_empty() {
             return self.output.emit(&numbers.report());
         }
-        let files = bundle(&circuit, &numbers, *asked.operations, asked.seed)?;
+        let files = bundle(&design, &numbers, *asked.operations, asked.seed)?;
         write(folder, &files).map_err(|error| {
             Failure::input(format!("--out {}: {}", folder.display(), without_code(&error)))
         })?;

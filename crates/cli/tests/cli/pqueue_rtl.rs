@@ -1,8 +1,6 @@
 //! `trueplane pqueue rtl` as its users run it.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use crate::common::trueplane;
 
@@ -36,7 +34,7 @@ fn what_is_written_is_whole_and_nothing_is_overwritten() {
     assert_eq!(trueplane(&command).status, 0);
     let list = fs::read_to_string(out.join("filelist.f")).expect("the list was written");
     assert!(list.lines().count() > 5 && list.lines().all(|file| out.join(file).exists()), "{list}");
-    for file in ["README.md", "tb/tb_bbq.sv", "tb/requests.hex", "tb/responses.hex"] {
+    for file in ["README.md", "Makefile", "verilog.ys", "tb/tb.sv", "tb/model.svh", "tb/shape.svh"] {
         assert!(out.join(file).exists(), "{file}");
     }
     let before = fs::read(out.join("README.md")).expect("it is there");
@@ -49,48 +47,24 @@ fn what_is_written_is_whole_and_nothing_is_overwritten() {
     assert!(nowhere.refusal().starts_with("error: --out /no/such/folder: "), "{}", nowhere.stderr);
 }
 
-/// The circuit in a simulator, from the folder and by the commands of its README.
 #[test]
-fn the_test_bench_passes() {
-    if Command::new("verilator").arg("--version").output().is_err() {
-        return println!("skipped: the test bench of a bundle needs verilator");
-    }
-    for (flags, operations) in [
-        ("--width 4 --levels 2 --elements 15 --partitions 2 --data-bits 7", 20_000),
-        ("--width 8 --levels 3 --elements 300 --lanes 1 --seed 5", 20_000),
-        // As many as there may be; and a number of bits at which Verilator has refused the counts.
-        ("--width 64 --levels 2 --elements 1000 --partitions 1024", 20_000),
-        ("--width 64 --levels 2 --elements 5000 --partitions 4096", 20_000),
-    ] {
-        let folder = tempfile::tempdir().expect("a folder is to be had");
-        let out = folder.path().join("bbq");
-        let command = format!("pqueue rtl {flags} --operations {operations} --out {}", out.display());
-        assert_eq!(trueplane(&command).status, 0);
-        let readme = fs::read_to_string(out.join("README.md")).expect("it is there");
-        let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("    ")).collect();
-        assert_eq!(commands.len(), 2, "{readme}");
-        run(&out, commands[0]);
-        let said = run(&out, commands[1]);
-        assert!(said.contains(&format!("ok: {operations} operations in ")), "{said}");
-        // An answer that is not the circuit's is noticed.
-        let responses = out.join("tb/responses.hex");
-        let text = fs::read_to_string(&responses).expect("it is there");
-        let wrong = text.lines().take(99).chain(["1"]).chain(text.lines().skip(100));
-        fs::write(&responses, wrong.fold(String::new(), |all, line| all + line + "\n"))
-            .expect("it can be written");
-        let noticed = Command::new(out.join("obj_dir/Vtb_bbq")).current_dir(&out).output().expect("it runs");
-        assert!(!noticed.status.success(), "{noticed:?}");
-    }
+fn a_number_of_priorities_chooses_the_tree() {
+    let document = trueplane("pqueue rtl --priorities 32768 --elements 16383 --lanes 1 --json").json();
+    assert_eq!((&document["width"], &document["levels"]), (&8.into(), &5.into()));
+    let shapes = document["shapes"].as_array().expect("a list");
+    let wide = shapes.iter().find(|shape| shape["width"] == 32).expect("it is shown");
+    assert_eq!((&wide["levels"], &wide["chosen"]), (&3.into(), &false.into()));
+    let both = trueplane("pqueue rtl --priorities 512 --width 8");
+    assert!(both.refusal().contains("--priorities"), "{}", both.stderr);
 }
 
-/// Runs a command within a folder; what it printed.
-fn run(folder: &Path, command: &str) -> String {
-    let words: Vec<&str> = command.split_whitespace().collect();
-    let output = Command::new(words[0]).args(&words[1..]).current_dir(folder).output();
-    let output = output.unwrap_or_else(|error| panic!("{command}: {error}"));
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    assert!(output.status.success(), "{command}: {said}");
-    said
+#[test]
+fn a_clock_that_was_not_reached_counts_nothing() {
+    let document = trueplane("pqueue rtl --clock 5GHz --json").json();
+    assert_eq!(document["speed"]["measured"], true);
+    assert_eq!(document["operations_per_sec"], document["speed"]["clock_hz"]);
+    let slow = trueplane("pqueue rtl --clock 100MHz --json").json();
+    assert_eq!(slow["operations_per_sec"], 100_000_000);
 }
 
 #[test]
@@ -110,6 +84,10 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--clock 200", "expected a frequency such as 200MHz"),
         ("--ports 0", "--ports"),
         ("--operations 0", "--operations"),
+        ("--queue heap", "expected one of bbq, exact, window, hier, pifo"),
+        ("--queue hier", "expected two partitions or more for the queue hier, got 1"),
+        ("--queue window --priority-bits 9", "expected a number of priority bits from 10 to 64, got 9"),
+        ("--priorities 0", "expected a number of priorities from 1 to 16777216, got 0"),
     ] {
         let ended = trueplane(&format!("pqueue rtl {flags}"));
         assert!(ended.refusal().contains(said), "{flags}: {}", ended.stderr);

@@ -1,6 +1,7 @@
 //! Every queue against its rules, a sorted vector, worked examples and committed vectors.
 
 mod bbq;
+mod bundles;
 mod conformance;
 mod example;
 mod hardware;

@@ -1,0 +1,1 @@
+../../../rtl/bbq/rtl/tp_bbq_hier.sv

@@ -1,0 +1,1 @@
+../../../rtl/pifo/rtl/tp_pifo.sv

@@ -1,0 +1,67 @@
+//! The tables of the report.
+
+use trueplane_study::report::{Cell, Column, Table};
+
+use super::found::{Memory, Rtl};
+use super::shapes::Proposal;
+use super::verdict::megahertz;
+
+/// The tables of the circuit; and the trees that it was chosen from, if it was.
+pub(super) fn tables(rtl: &Rtl) -> Vec<Table> {
+    let memories = Table {
+        id: "memories".to_owned(),
+        title: "Tables".to_owned(),
+        columns: vec![
+            Column::new("table", "table"),
+            Column::new("words", "words"),
+            Column::new("bits of a word", "word_bits"),
+            Column::new("bits", "bits"),
+            Column::new("kept in", "kept"),
+        ],
+        rows: rtl.memories.iter().map(memory).collect(),
+        ..Table::default()
+    };
+    if rtl.shapes.is_empty() {
+        return vec![memories];
+    }
+    let shapes = Table {
+        id: "shapes".to_owned(),
+        title: "Trees with these priorities".to_owned(),
+        columns: vec![
+            Column::new("tree", "tree"),
+            Column::new("priorities", "priorities"),
+            Column::new("latency, cycles", "latency_cycles"),
+            Column::new("clock", "clock_hz"),
+            Column::new("LUTs", "comb"),
+            Column::new("block RAMs", "block_rams"),
+            Column::new("clock and LUTs", "source"),
+        ],
+        rows: rtl.shapes.iter().map(shape).collect(),
+        ..Table::default()
+    };
+    vec![shapes, memories]
+}
+
+fn memory(memory: &Memory) -> Vec<Cell> {
+    vec![
+        Cell::text(memory.name.clone()),
+        Cell::Count(memory.words),
+        Cell::Count(memory.word_bits.into()),
+        Cell::Count(memory.bits),
+        Cell::text(memory.kept.clone()),
+    ]
+}
+
+fn shape(of: &Proposal) -> Vec<Cell> {
+    let taken = if of.chosen { " (taken)" } else { "" };
+    let source = if of.speed.measured { "measured" } else { "an estimate" };
+    vec![
+        Cell::text(format!("W = {}, D = {}{taken}", of.width, of.levels)),
+        Cell::Count(of.priorities.into()),
+        Cell::Count(of.latency_cycles.into()),
+        Cell::text(megahertz(of.speed.clock_hz)),
+        Cell::Count(of.speed.comb),
+        Cell::Count(of.speed.block_rams),
+        Cell::text(source.to_owned()),
+    ]
+}

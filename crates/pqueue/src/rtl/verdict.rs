@@ -1,0 +1,109 @@
+//! The findings in sentences.
+
+use trueplane_units::Bytes;
+
+use super::design::Queue;
+use super::found::Rtl;
+use super::options::Switch;
+
+/// A number in millions.
+fn millions(number: u64) -> String {
+    format!("{} M", (number as f64 / 1e4).round() / 100.0)
+}
+
+/// A clock rate in MHz, to a tenth.
+pub(super) fn megahertz(hertz: u64) -> String {
+    format!("{} MHz", (hertz as f64 / 1e5).round() / 10.0)
+}
+
+/// What it does, at what clock, what it holds, and what a switch needs.
+pub(super) fn sentences(rtl: &Rtl, queue: Queue) -> Vec<String> {
+    let mut sentences = vec![
+        what(rtl, queue),
+        clock(rtl, queue),
+        format!("Its tables hold {} bits ({}).", rtl.memory_bits, Bytes(rtl.memory_bits.div_ceil(8))),
+    ];
+    // A port of a switch has the other queues to itself.
+    if queue == Queue::Bbq {
+        sentences.push(switch(rtl));
+    }
+    sentences
+}
+
+fn what(rtl: &Rtl, queue: Queue) -> String {
+    let Rtl { span, elements, latency_cycles, partitions, priority_bits, .. } = rtl;
+    let queues =
+        if *partitions == 1 { "one queue".to_owned() } else { format!("each of {partitions} queues") };
+    match queue {
+        Queue::Bbq => format!(
+            "One operation in every cycle, each answered after {latency_cycles} cycles; {span} priorities in {queues} over {elements} elements."
+        ),
+        Queue::Window => format!(
+            "One operation in every cycle, each answered after {latency_cycles} cycles; a window of {span} priorities of {priority_bits} bits over {elements} elements."
+        ),
+        Queue::Hier => format!(
+            "One operation in every cycle, each answered after {latency_cycles} cycles; {partitions} tenants with {span} priorities each over {elements} elements."
+        ),
+        Queue::Exact => format!(
+            "A push and a pop in every second cycle, with the first element on the ports; {span} priorities over {elements} elements."
+        ),
+        Queue::Pifo => format!(
+            "A push and a pop in every cycle, with the first element on the ports; {span} priorities over {elements} elements."
+        ),
+    }
+}
+
+fn clock(rtl: &Rtl, queue: Queue) -> String {
+    let speed = &rtl.speed;
+    let reached = megahertz(speed.clock_hz);
+    let rows = speed.rows.join(" and ");
+    let mut text = if speed.measured {
+        let seeds: Vec<String> = speed.fmax_mhz_of_seeds.iter().map(f64::to_string).collect();
+        let seeds = match seeds.as_slice() {
+            [_] => String::new(),
+            seeds => format!(", the median of {}", seeds.join(", ")),
+        };
+        format!("Synthesis for an ECP5 reached {reached}{seeds} (row {rows}), with {} LUTs and", speed.comb)
+    } else {
+        let inside = if matches!(queue, Queue::Bbq | Queue::Exact | Queue::Pifo) {
+            ""
+        } else {
+            " of the queue inside"
+        };
+        format!(
+            "Not measured. An estimate from the nearest rows{inside} ({rows}) is {reached} on an ECP5, with about {} LUTs and",
+            speed.comb
+        )
+    };
+    text += &format!(" {} block RAMs:", speed.block_rams);
+    if let Some(wished) = rtl.wished_clock_hz {
+        text += &match wished > speed.clock_hz {
+            true => format!(" not the {} that you wish, at which nothing is counted;", megahertz(wished)),
+            false => format!(" at the {} that you wish,", megahertz(wished)),
+        };
+    }
+    text += &format!(" {} operations a second", millions(rtl.operations_per_sec));
+    if rtl.latency_cycles > 0 {
+        text += &format!(", {:.1} ns from a request to its response", rtl.latency_ns);
+    }
+    text + "."
+}
+
+fn switch(rtl: &Rtl) -> String {
+    let Switch { ports, port_rate_bps, frame } = rtl.switch;
+    let without = rtl.instances_without_partitions;
+    let need = format!(
+        "A switch of {ports} ports of {port_rate_bps} forwards up to {}/s of {} bytes",
+        millions(rtl.switch_packets_per_sec),
+        frame.0
+    );
+    match rtl.instances {
+        Some(instances) => format!(
+            "{need}: {instances} of these in two layers, shared by all ports. Queues that cannot be partitioned take {without} at least, however fast."
+        ),
+        None => format!(
+            "{need}. A circuit with fewer partitions ({}) than ports serves no port alone: it takes {without} of them at least. Give --partitions {ports} or more.",
+            rtl.partitions
+        ),
+    }
+}
