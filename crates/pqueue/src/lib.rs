@@ -25,6 +25,7 @@
 pub mod bank;
 pub mod bbq;
 pub mod curve;
+mod few;
 pub mod gradient;
 pub mod heap;
 pub mod hffs;
