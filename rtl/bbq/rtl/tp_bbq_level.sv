@@ -10,12 +10,11 @@
 /// enqueue a child has several elements if it had one, after a dequeue if it had three.
 ///
 /// Counts are kept in two ways:
-/// - In registers and LUT RAM there is a word for each child. It is read in C, where the child is
-///   known, and written in D, one cycle later, as is the bit for three: so there is one adder, and
-///   a count is forwarded only from the operation right ahead.
-/// - A block RAM takes too long to read for that. There a word has all counts of a node, which are
-///   read with the bits and changed in C. The waterlevel is made out of these, and there is no bit
-///   for three.
+/// - In registers and LUT RAM there is a word for each child. It is read in C, where the child is known, and written in D, one cycle
+///   later, as is the bit for three: so there is one adder, and a count is forwarded only from the operation right ahead. The word also
+///   says whether the count is above 1 and above 3, from which the bit for three after an operation follows.
+/// - A block RAM takes too long to read for that. There a word has all counts of a node, which are read with the bits and changed in C.
+///   The waterlevel is made out of these, and there is no bit for three.
 ///
 /// Latency: 2 cycles for the root, 3 for a level in LUT RAM, 4 in block RAM.
 ///
@@ -97,6 +96,8 @@ module tp_bbq_level
   bitmap_t e_bitmap_q, e_bitmap_next;
   // Of the operations in E and in C, the child, as one of Width bits.
   bitmap_t e_child, c_child_q;
+  // Of the operation in E, the child if it is a dequeue.
+  bitmap_t found;
   // The waterlevel bits before the operations in E and C, and after the one in C.
   bitmap_t e_several, c_several_q, c_several_next;
   // The child of the operation in C.
@@ -131,7 +132,8 @@ module tp_bbq_level
     counts_t                       e_counts, c_counts_q, c_counts_next;
     counts_t [CountsHistory-1:0] counts;
     counts_t [CountsHistory-1:1] counts_q;
-    bitmap_t                   c_bitmap_q, e_several_q;
+    // Of the operation in C, the child if it is a dequeue.
+    bitmap_t                   c_bitmap_q, e_several_q, c_down_q;
 
     assign bits = {
       bits_q, bits_t'({c_several_next, c_bitmap_q}), bits_t'({bitmap_t'('0), e_bitmap_next})
@@ -174,65 +176,99 @@ module tp_bbq_level
       e_several_q <= p_bits.several;
       c_several_q <= e_several;
       c_child_q <= e_child;
+      c_down_q <= e_q.enqueue ? '0 : found;
       c_counts_q <= e_counts;
       if (p.enqueue && p.empty) e_bitmap_q <= '0;
       if (e_q.enqueue && e_q.empty) c_counts_q <= '0;
     end
 
-    // Stage C: the counts after the operation; and whether they are above 1, without waiting for
-    // them. Plus 1, or minus 1, which is all ones.
-    logic [CountBits-1:0] change;
-    assign change = c_q.enqueue ? CountBits'(1) : '1;
-
+    // Stage C: the counts after the operation; and whether they are above 1, without waiting for them.
     for (genvar i = 0; i < int'(Width); i++) begin : g_count
       logic [CountBits+1:0] count;
-      logic                 up, down;
+      // Plus 1, or minus 1, which is all ones.
+      logic [CountBits-1:0] change;
+      logic                 up;
       assign count = {2'b00, c_counts_q[i]};
-      assign up = c_child_q[i] & c_q.enqueue;
-      assign down = c_child_q[i] & ~c_q.enqueue;
-      assign c_several_next[i] = |(count >> 2) | (count[1] & (count[0] | ~down)) | (count[0] & up);
-      assign c_counts_next[i] = c_counts_q[i] + (change & {CountBits{c_child_q[i]}});
+      assign up = c_child_q[i] & ~c_down_q[i];
+      assign c_several_next[i] = |(count >> 2) | (count[1] & (count[0] | ~c_down_q[i])) | (count[0] & up);
+      always_comb begin
+        change = {CountBits{c_down_q[i]}};
+        change[0] = c_child_q[i];
+      end
+      assign c_counts_next[i] = c_counts_q[i] + change;
     end
   end else begin : g_counts
-    // A word for each child.
+    // A word for each child, in columns of so many words that a LUT RAM is not deeper than its LUTs if that can be: a word's address has
+    // the node and the lower bits of the digit, the upper ones are the column's.
     localparam int unsigned CountWords = 32'd1 << (BucketBits - DigitLow);
-    localparam int unsigned WordBits   = BucketBits - DigitLow;
+    localparam int unsigned Columns    = (CountWords <= 16) ? 1 : (CountWords / 16 < Width) ? CountWords / 16 : Width;
+    localparam int unsigned Own        = Width / Columns;
+    localparam int unsigned WordBits   = bits_for(CountWords / Columns);
+
+    // A count, and whether it is above 1 and above 3: so that nothing has to wait for the count.
+    typedef struct packed {
+      logic                 above_three;
+      logic                 above_one;
+      logic [CountBits-1:0] count;
+    } word_t;
 
     // Of the operations in C and D: whether a child has three elements before it, and after it.
     // That and the waterlevel of an empty child mean nothing, and are not reset: an enqueue into it
     // says both anew.
     bitmap_t              c_three, d_three_q, d_three_next, d_child_q;
     logic                 d_valid_q, d_enqueue_q, d_is_three_q;
-    logic [WordBits-1:0]  c_word, d_word_q;
-    logic [CountBits-1:0] read, c_count, d_count_q, d_count_next;
-    // Whether the operation in D is on the same node as that in C.
-    logic                 c_same;
+    logic  [WordBits-1:0] c_address, d_address_q;
+    word_t                c_read, c_word, d_word_q, d_word_next;
+    logic                 c_read_three;
+    word_t [Columns-1:0]  read;
+    // Whether the operation in D is on the same node as that in C, and on the same child; whether the child in C is empty.
+    logic                 c_same, c_forward, c_new;
 
-    if (BucketBits == NodeLow) begin : g_root
-      assign c_word = digit;
-      assign c_same = 1'b1;
-    end else begin : g_node
-      assign c_word = {c_q.bucket[BucketBits-1:NodeLow], digit};
+    assign c_address = WordBits'((32'(c_q.bucket) >> NodeLow) * Own + 32'(digit) % Own);
+    assign c_new = c_q.enqueue & c_q.empty;
+    assign c_forward = c_same & |(c_child_q & d_child_q) & ~c_new;
+
+    // Whether an operation leaves three elements, out of the word before it.
+    function automatic logic three_after(logic above_three, logic above_one, logic joins);
+      return joins ? above_one : above_three;
+    endfunction
+
+    // Behind the operation that is in D, its word comes from there. Whether that is so comes last; the column's choice needs no number.
+    always_comb begin
+      c_read = '0;
+      c_read_three = 1'b0;
+      for (int unsigned i = 0; i < Columns; i++) begin
+        if (|c_child_q[i*Own+:Own] && !c_new) begin
+          c_read |= read[i];
+          c_read_three |= three_after(read[i].above_three, read[i].above_one, c_q.enqueue);
+        end
+      end
     end
+    assign c_word = c_forward ? d_word_next : c_read;
 
-    // Behind the operation that is in D, its count comes from there.
-    assign c_count = (c_q.enqueue && c_q.empty) ? '0 :
-                     (c_same && |(c_child_q & d_child_q)) ? d_count_next : read;
-    assign d_count_next = d_count_q + (d_enqueue_q ? CountBits'(1) : '1);
+    // The word after the operation in D. Of a count of at most 3 its two lower bits are all.
+    logic [CountBits+1:0] d_count;
+    assign d_count = {2'b00, d_word_q.count};
+    assign d_word_next.count = d_word_q.count + (d_enqueue_q ? CountBits'(1) : '1);
+    assign d_word_next.above_one = d_enqueue_q ? d_word_q.above_one | d_count[0] : d_word_q.above_three | (&d_count[1:0]);
+    assign d_word_next.above_three = d_enqueue_q ? d_word_q.above_three | (&d_count[1:0])
+                                                 : d_word_q.above_three & (|d_count[1:0] | |(d_count >> 3));
 
     always_ff @(posedge clk_i) begin
       d_valid_q <= rst_ni & c_q.valid;
       d_enqueue_q <= c_q.enqueue;
+      d_address_q <= c_address;
       d_word_q <= c_word;
-      d_count_q <= c_count;
-      // As it is after the operation.
-      d_is_three_q <= c_q.enqueue ? |(c_count >> 1) : |(c_count >> 2);
+      // As it is after the operation. Chosen apart from the word, in which the operation would come last.
+      d_is_three_q <= c_forward ? three_after(d_word_next.above_three, d_word_next.above_one, c_q.enqueue) : c_read_three;
     end
 
-    tp_lut_ram #(.Words(CountWords), .Bits(CountBits)) i_counts (
-      .clk_i, .we_i(d_valid_q), .waddr_i(d_word_q), .wdata_i(d_count_next), .raddr_i(c_word),
-      .rdata_o(read)
-    );
+    for (genvar i = 0; i < int'(Columns); i++) begin : g_column
+      tp_lut_ram #(.Words(CountWords / Columns), .Bits(CountBits + 2)) i_counts (
+        .clk_i, .we_i(d_valid_q & |d_child_q[i*Own+:Own]), .waddr_i(d_address_q), .wdata_i(d_word_next),
+        .raddr_i(c_address), .rdata_o(read[i])
+      );
+    end
 
     for (genvar i = 0; i < int'(Width); i++) begin : g_next
       assign c_several_next[i] = !c_child_q[i] ? c_several_q[i] :
@@ -250,6 +286,7 @@ module tp_bbq_level
 
     if (Style == Registers) begin : g_registers
       assign p = in;
+      assign c_same = 1'b1;
       assign e_several = c_several_next;
       assign c_three = d_three_next;
 
@@ -261,8 +298,8 @@ module tp_bbq_level
       localparam int unsigned Words   = 32'd1 << (BucketBits - NodeLow);
       localparam int unsigned History = history(Style, 2);
 
-      // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D
-      // the bit for three.
+      // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D the bit for three. What comes too late
+      // for the fetch is filled in in the stage in which it is used.
       typedef struct packed {
         bitmap_t three;
         bitmap_t several;
@@ -281,7 +318,7 @@ module tp_bbq_level
       bitmap_t              d_bitmap_q, d_several_q;
 
       assign bits[0] = '{three: '0, several: '0, bitmap: e_bitmap_next};
-      assign bits[1] = '{three: '0, several: c_several_next, bitmap: c_bitmap_q};
+      assign bits[1] = '{three: '0, several: '0, bitmap: c_bitmap_q};
       assign bits[2] = '{three: d_three_next, several: d_several_q, bitmap: d_bitmap_q};
 
       tp_bbq_fetch #(.Words(Words), .Bits(3 * Width), .Style(Style), .WriteDelay(2)) i_bits (
@@ -296,9 +333,12 @@ module tp_bbq_level
       assign p = p_q;
       assign c_same = c_same_q;
       // What was not known when the bits were fetched.
-      assign e_several = e_sames_q[0] ? c_several_next : e_several_q;
-      assign e_three = e_sames_q[1] ? d_three_next : e_three_q;
-      assign c_three = c_same_q ? d_three_next : c_three_q;
+      assign e_several = e_sames_q[0] ? c_several_next : e_sames_q[1] ? d_several_q : e_several_q;
+      // As it is before the operation right ahead, of which only its child is still to be filled in.
+      assign e_three = e_sames_q[0] ? c_three : e_sames_q[1] ? d_three_next : e_three_q;
+      for (genvar i = 0; i < int'(Width); i++) begin : g_three
+        assign c_three[i] = (c_same_q && d_child_q[i]) ? d_is_three_q : c_three_q[i];
+      end
 
       always_ff @(posedge clk_i) begin
         p_q <= in;
@@ -343,8 +383,6 @@ module tp_bbq_level
   end
 
   // Stage E: the child, and the bitmap after the operation.
-  bitmap_t found;
-
   if (KnownBits == DigitBits) begin : g_known
     logic unused;
     assign unused = &{1'b0, e_mask, e_q.max};

@@ -8,6 +8,11 @@
     localparam int unsigned NodeLow = Low + DigitBits;
 
     if (Kind != Block) begin : g_one_for_each
+      // The columns of the counts, as the level has them.
+      localparam int unsigned Words   = 32'd1 << (DigitBits * level);
+      localparam int unsigned Columns = (Words <= 16) ? 1 : (Words / 16 < Width) ? Words / 16 : Width;
+      localparam int unsigned Own     = Width / Columns;
+
       // Of the operations in C and D: node and child.
       number_t c_node, d_node, d_child;
       assign c_node = number_t'(steps[SlotC].bucket >> NodeLow);
@@ -19,9 +24,11 @@
           assert (i_dut.g_level[level].i_level.g_counts.d_valid_q == steps[SlotW].done);
           if (steps[SlotW].done) begin
             assert (i_dut.g_level[level].i_level.g_counts.d_enqueue_q == steps[SlotW].enqueue);
-            assert (number_t'(i_dut.g_level[level].i_level.g_counts.d_word_q) == d_child);
+            assert (number_t'(i_dut.g_level[level].i_level.g_counts.d_address_q) == d_node * Own + d_child % Own);
             assert (i_dut.g_level[level].i_level.g_counts.d_child_q == Width'(1) << d_child % Width);
-            assert (number_t'(i_dut.g_level[level].i_level.g_counts.d_count_q) == below(state[SlotW], Low, d_child));
+            assert (number_t'(i_dut.g_level[level].i_level.g_counts.d_word_q.count) == below(state[SlotW], Low, d_child));
+            assert (i_dut.g_level[level].i_level.g_counts.d_word_q.above_one == (below(state[SlotW], Low, d_child) > 1));
+            assert (i_dut.g_level[level].i_level.g_counts.d_word_q.above_three == (below(state[SlotW], Low, d_child) > 3));
             assert (i_dut.g_level[level].i_level.g_counts.d_is_three_q == (below(state[SlotC], Low, d_child) > 2));
           end else if (Kind == Registers) begin
             // What a reset has cut off does nothing to a queue without elements.
@@ -43,10 +50,15 @@
       end
 
       // A count is written at the end of D. That of an empty child can be anything.
-      for (genvar n = 0; n < int'(32'd1 << (DigitBits * level)); n++) begin : g_word
+      for (genvar n = 0; n < int'(Words); n++) begin : g_word
+        logic [CountBits+1:0] word;
+        number_t              count;
+        assign word = i_dut.g_level[level].i_level.g_counts.g_column[n%Width/Own].i_counts.contents[n/Width*Own+n%Own];
+        assign count = below(state[SlotW], Low, n);
         always_comb begin
-          if (started_q && below(state[SlotW], Low, n) != 0) begin
-            assert (number_t'(i_dut.g_level[level].i_level.g_counts.i_counts.contents[n]) == below(state[SlotW], Low, n));
+          if (started_q && count != 0) begin
+            assert (number_t'(word[CountBits-1:0]) == count);
+            assert (word[CountBits+:2] == {count > 3, count > 1});
           end
         end
       end

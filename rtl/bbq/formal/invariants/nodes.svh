@@ -26,12 +26,13 @@
       logic [BitsHistory-1:0] same;
       logic [BitsHistory:0]   valid;
       number_t                address [BitsHistory+1];
-      logic                   e_same;
+      logic                   e_same, e_filled;
       if (Kind == Lut) begin : g_lut
         assign {p_valid, p_enqueue, p_max, p_empty, p_bucket} = i_dut.g_level[level].i_level.g_counts.g_lut.p_q;
         assign c_bitmap = i_dut.g_level[level].i_level.g_counts.g_lut.c_bitmap_q;
         assign e_several = i_dut.g_level[level].i_level.g_counts.g_lut.e_several_q;
         assign e_same = i_dut.g_level[level].i_level.g_counts.g_lut.e_sames_q[0];
+        assign e_filled = i_dut.g_level[level].i_level.g_counts.g_lut.e_sames_q != '0;
         assign same = i_dut.g_level[level].i_level.g_counts.g_lut.i_bits.same_q;
         assign valid = i_dut.g_level[level].i_level.g_counts.g_lut.i_bits.valid_q;
         for (genvar i = 0; i <= int'(BitsHistory); i++) begin : g_address
@@ -42,6 +43,7 @@
         assign c_bitmap = i_dut.g_level[level].i_level.g_tables.c_bitmap_q;
         assign e_several = i_dut.g_level[level].i_level.g_tables.e_several_q;
         assign e_same = i_dut.g_level[level].i_level.g_tables.e_same;
+        assign e_filled = e_same;
         assign same = i_dut.g_level[level].i_level.g_tables.i_bits.same_q;
         // One less than in LUT RAM, for the same history.
         assign valid = {steps[SlotE-1+BitsHistory].done, i_dut.g_level[level].i_level.g_tables.i_bits.valid_q};
@@ -66,7 +68,7 @@
           // What the operation in C will leave, and the waterlevel that was fetched.
           for (int unsigned i = 0; i < Width; i++) begin
             if (steps[SlotC].done) assert (c_bitmap[i] == (below(state[SlotC-1], Low, c_node * Width + i) != 0));
-            if (steps[SlotE].done && !e_same && below(state[SlotE], Low, e_node * Width + i) != 0) begin
+            if (steps[SlotE].done && !e_filled && below(state[SlotE], Low, e_node * Width + i) != 0) begin
               assert (e_several[i] == (below(state[SlotE], Low, e_node * Width + i) > 1));
             end
           end
@@ -130,9 +132,9 @@
                   below(state[SlotE], Low, e_node * Width + i) != 0) begin
                 assert (i_dut.g_level[level].i_level.g_counts.g_lut.e_three_q[i] == (below(state[SlotE], Low, e_node * Width + i) > 2));
               end
-              if (steps[SlotC].done && !i_dut.g_level[level].i_level.g_counts.g_lut.c_same_q &&
-                  below(state[SlotC], Low, c_node * Width + i) != 0) begin
-                assert (i_dut.g_level[level].i_level.g_counts.g_lut.c_three_q[i] == (below(state[SlotC], Low, c_node * Width + i) > 2));
+              // As it is before the operation in D.
+              if (steps[SlotC].done && below(state[SlotW], Low, c_node * Width + i) != 0) begin
+                assert (i_dut.g_level[level].i_level.g_counts.g_lut.c_three_q[i] == (below(state[SlotW], Low, c_node * Width + i) > 2));
               end
               if (steps[SlotW].done) begin
                 assert (i_dut.g_level[level].i_level.g_counts.g_lut.d_bitmap_q[i] == (below(state[SlotC], Low, d_node * Width + i) != 0));

@@ -53,6 +53,9 @@
                       number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.address_q[i%3]) == number_t'(steps[SlotE+i].bucket >> NodeLow));
             end
           end
+          if (steps[SlotC].done) begin
+            assert (i_dut.g_level[level].i_level.g_tables.c_down_q == (steps[SlotC].enqueue ? '0 : Width'(1) << c_child % Width));
+          end
           if (steps[SlotC].done && steps[SlotC].enqueue) begin
             assert (i_dut.g_level[level].i_level.c_q.empty || i_dut.g_level[level].i_level.c_several_q[c_child%Width] ==
                     (below(state[SlotC], Low, c_child) > 1));
