@@ -14,12 +14,13 @@ class Shape:
     data_bits: int = 16
     lanes: int = 2
     lut_words: int = 16
+    memory_stages: int = 0
 
     @property
     def name(self) -> str:
         return (
             f"w{self.width}_d{self.levels}_n{self.elements}_p{self.partitions}"
-            f"_b{self.data_bits}_k{self.lanes}_l{self.lut_words}"
+            f"_b{self.data_bits}_k{self.lanes}_l{self.lut_words}{'_m' if self.memory_stages else ''}"
         )
 
     @property
@@ -48,12 +49,15 @@ class Shape:
         """Cycles from a request to its response, as the header of tp_bbq.sv has them."""
 
         def table(words: int) -> int:
-            return 2 if words == 1 else 3 if words <= self.lut_words else 4
+            return 2 if words == 1 else 3 if words <= self.lut_words else 4 + self.memory_stages
 
         partition_bits = self.partitions.bit_length() - 1
         first = partition_bits // self.digit_bits + 1 if partition_bits % self.digit_bits == 0 else 1
         tree = sum(table(self.width ** (level - 1)) for level in range(first, self.levels + 1))
-        return (self.occupancy_delay - 1) + tree + table(self.buckets) + 2
+        lists = table(self.buckets) + 2
+        if self.memory_stages:
+            lists += 1 if self.buckets <= self.lut_words else 2
+        return (self.occupancy_delay - 1) + tree + lists
 
     @property
     def generics(self) -> dict[str, int]:
@@ -65,6 +69,7 @@ class Shape:
             "Partitions": self.partitions,
             "Lanes": self.lanes,
             "LutWords": self.lut_words,
+            "MemoryStages": self.memory_stages,
         }
 
 
@@ -103,4 +108,11 @@ HARNESS = [
     Shape(64, 2, 6, partitions=512, data_bits=64),
     Shape(32, 3, 16383, data_bits=32, lanes=1),
     Shape(8, 5, 16383, data_bits=32, lanes=1, partitions=16),
+    # Registers around block RAM.
+    Shape(2, 2, 3, data_bits=8, memory_stages=1),
+    Shape(2, 2, 3, data_bits=8, lut_words=0, memory_stages=1),
+    Shape(2, 2, 3, data_bits=8, lanes=1, lut_words=0, memory_stages=1),
+    Shape(4, 3, 30, partitions=8, lut_words=0, memory_stages=1),
+    Shape(8, 2, 300, lut_words=0, memory_stages=1),
+    Shape(8, 5, 16383, memory_stages=1),
 ]

@@ -6,6 +6,8 @@
 // queue before the oldest operation is kept in a register; that before any younger one is this one with the operations between
 // them done. So there is one place from which all stages are told what they have to hold.
 //
+// They are those of a circuit with MemoryStages = 0.
+//
 // induct.py proves the statements in the order in which they are included here: later ones follow from earlier ones.
 
 `include "invariants/states.svh"

@@ -13,7 +13,7 @@ module tp_bbq_exact_formal
   parameter int unsigned Short = 0,
   localparam int unsigned PriorityBits = Levels * unsigned'($clog2(Width)),
   localparam int unsigned CountBits = unsigned'($clog2(Elements + 1)),
-  localparam int unsigned FrontElements = (latency(Width, Levels, 1, 16) + 2) / 2 + 1 - Short
+  localparam int unsigned FrontElements = (latency(Width, Levels, 1, 16, 0) + 2) / 2 + 1 - Short
 ) (
   input logic                    clk_i,
   input logic                    rst_ni,

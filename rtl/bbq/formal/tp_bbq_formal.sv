@@ -14,11 +14,12 @@ module tp_bbq_formal
   parameter int unsigned Partitions = 1,
   parameter int unsigned Lanes = 2,
   parameter int unsigned LutWords = 16,
+  parameter int unsigned MemoryStages = 0,
   localparam int unsigned BucketBits = Levels * unsigned'($clog2(Width)),
   localparam int unsigned PartitionBits = bits_for(Partitions),
   localparam int unsigned PriorityBits = bits_for((32'd1 << BucketBits) / Partitions),
   localparam int unsigned CountBits = unsigned'($clog2(Elements + 1)),
-  localparam int unsigned Latency = latency(Width, Levels, Partitions, LutWords),
+  localparam int unsigned Latency = latency(Width, Levels, Partitions, LutWords, MemoryStages),
   localparam int unsigned OccupancyDelay = (Partitions == 1) ? 2 : 3
 ) (
   input logic                     clk_i,
@@ -57,11 +58,8 @@ module tp_bbq_formal
 
   tp_bbq #(
     .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .Partitions(Partitions), .Lanes(Lanes),
-    .LutWords(LutWords)
-  ) i_dut (
-    .clk_i, .rst_ni, .valid_i, .ready_o, .op_i, .partition_i, .priority_i, .data_i,
-    .valid_o, .status_o, .op_o, .partition_o, .priority_o, .data_o, .occupancy_o
-  );
+    .LutWords(LutWords), .MemoryStages(MemoryStages)
+  ) i_dut (.*);
 
   // The oldest element is in [0]; those that are used are together.
   element_t [Elements-1:0] list_q, list_d;

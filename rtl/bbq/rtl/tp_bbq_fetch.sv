@@ -3,11 +3,12 @@
 /// every cycle: its memory, and the forwarding that makes every operation see the effect of those
 /// before it.
 ///
-/// Stages: A (the address comes in), R (only of a block RAM), P (the word goes out, to be
-/// registered), E (the word is changed). The user hands back the words of the last operations as
-/// they are after them: `history_i[0]` of the operation in E, `[1]` of the one a cycle before it,
-/// and so on. That with the number `WriteDelay` is written to the memory in this cycle. Who is the
-/// same as whom, and so whose word is taken, is found out a stage before P.
+/// Stages: A (the address comes in), R (only of a block RAM), S (only of one that is read in three cycles), P (the word goes out, to
+/// be registered), E (the word is changed).
+/// The user hands back the words of the last operations as they are after them: `history_i[0]` of the operation in E, `[1]` of the
+/// one a cycle before it, and so on. That with the number `WriteDelay` is written to the memory in this cycle.
+/// Who is the same as whom is found out a stage before P, or two stages before it if that is asked for; and a stage before P whose word
+/// is taken.
 module tp_bbq_fetch
   import tp_bbq_pkg::*;
 #(
@@ -21,11 +22,15 @@ module tp_bbq_fetch
   parameter style_e Style = Block,
   /// Cycles from E to the write.
   parameter int unsigned WriteDelay = 0,
+  /// Of block RAM, cycles from A to P: 2, or 3 with a register behind the memory's own.
+  parameter int unsigned ReadCycles = 2,
+  /// Of block RAM, whether addresses are compared two stages before P.
+  parameter bit Early = 1'b0,
   /// Whether `same_i` says who is the same as whom. If not, it is found out here.
   parameter bit SameGiven = 1'b0,
   localparam int unsigned AddressBits = bits_for(Words),
   /// Operations ahead whose words may not be in the memory yet when it is read.
-  localparam int unsigned History = history(Style, WriteDelay)
+  localparam int unsigned History = history(Style, WriteDelay, ReadCycles)
 ) (
   input  logic                         clk_i,
   /// Synchronous, active low: forgets the operations under way.
@@ -54,15 +59,18 @@ module tp_bbq_fetch
   if (Style == Registers) begin : g_refuse_style
     $error("tp_bbq_fetch: Style is Lut or Block");
   end
+  if (ReadCycles < 2 || ReadCycles > 3) begin : g_refuse_read
+    $error("tp_bbq_fetch: ReadCycles is 2 or 3");
+  end
 
   // Operations of the stages P, E, and those after it, as far as they are compared with or written.
-  localparam int unsigned Chain = WriteDelay + ((Style == Block) ? 3 : 2);
+  localparam int unsigned Chain = WriteDelay + ((Style == Block) ? ReadCycles + 1 : 2);
 
   logic [Chain-1:0]                  valid_q;
   logic [Chain-1:0][AddressBits-1:0] address_q;
-  // Of the stage before P.
+  // Of the stage before P, and of the one before that.
   logic                              valid;
-  logic [AddressBits-1:0]            address;
+  logic [AddressBits-1:0]            address, early;
   logic [History-1:0]                same_d, same_q;
   logic [MemoryBits-1:0]             read;
 
@@ -74,10 +82,22 @@ module tp_bbq_fetch
   assign same_o = same_q;
 
   if (SameGiven) begin : g_given
+    logic unused;
+    assign unused = &{1'b0, early};
     assign same_d = same_i;
+  end else if (Style == Block && Early) begin : g_early
+    // All are a stage further on when this is used.
+    logic [History-1:0] before_q;
+    logic               unused;
+    assign unused = &{1'b0, same_i};
+    always_ff @(posedge clk_i) begin
+      before_q[0] <= valid && address == early;
+      for (int unsigned i = 1; i < History; i++) before_q[i] <= valid_q[i-1] && address_q[i-1] == early;
+    end
+    assign same_d = before_q;
   end else begin : g_compare
     logic unused;
-    assign unused = &{1'b0, same_i};
+    assign unused = &{1'b0, same_i, early};
     for (genvar i = 0; i < int'(History); i++) begin : g_same
       assign same_d[i] = valid_q[i] && address_q[i] == address;
     end
@@ -90,8 +110,28 @@ module tp_bbq_fetch
       r_valid_q <= rst_ni & valid_i;
       r_address_q <= address_i;
     end
-    assign valid = r_valid_q;
-    assign address = r_address_q;
+
+    // What the memory gives, two cycles after A.
+    logic [MemoryBits-1:0]  ram;
+    if (ReadCycles == 3) begin : g_late
+      logic                   s_valid_q;
+      logic [AddressBits-1:0] s_address_q;
+      logic [MemoryBits-1:0]  ram_q;
+      always_ff @(posedge clk_i) begin
+        s_valid_q <= rst_ni & r_valid_q;
+        s_address_q <= r_address_q;
+        ram_q <= ram;
+      end
+      assign valid = s_valid_q;
+      assign address = s_address_q;
+      assign early = r_address_q;
+      assign read = ram_q;
+    end else begin : g_soon
+      assign valid = r_valid_q;
+      assign address = r_address_q;
+      assign early = address_i;
+      assign read = ram;
+    end
 
     tp_sdp_ram #(.Words(Words), .Bits(MemoryBits), .OutputRegister(1'b1)) i_ram (
       .clk_i,
@@ -99,11 +139,12 @@ module tp_bbq_fetch
       .waddr_i(address_q[WriteDelay+1]),
       .wdata_i(history_i[WriteDelay][MemoryBits-1:0]),
       .raddr_i(address_i),
-      .rdata_o(read)
+      .rdata_o(ram)
     );
   end else begin : g_lut
     assign valid = valid_i;
     assign address = address_i;
+    assign early = address_i;
 
     tp_lut_ram #(.Words(Words), .Bits(MemoryBits)) i_ram (
       .clk_i,

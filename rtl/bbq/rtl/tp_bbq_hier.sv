@@ -51,7 +51,7 @@ module tp_bbq_hier
   localparam int unsigned CountBits = unsigned'($clog2(Elements + 1)),
   /// Cycles from a request to its response.
   localparam int unsigned Latency =
-      latency(UpperWidth, UpperLevels, 1, LutWords) + latency(Width, Levels, Tenants, LutWords)
+      latency(UpperWidth, UpperLevels, 1, LutWords, 0) + latency(Width, Levels, Tenants, LutWords, 0)
 ) (
   /// Clock.
   input  logic                              clk_i,
@@ -117,7 +117,7 @@ module tp_bbq_hier
     $error("tp_bbq_hier: Tenants is a power of two from 2 to Width^Levels, and at most 4096");
   end
 
-  localparam int unsigned UpperCycles = latency(UpperWidth, UpperLevels, 1, LutWords);
+  localparam int unsigned UpperCycles = latency(UpperWidth, UpperLevels, 1, LutWords, 0);
   localparam int unsigned LowerCycles = Latency - UpperCycles;
 
   assign ready_o = rst_ni;

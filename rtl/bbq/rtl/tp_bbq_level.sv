@@ -16,7 +16,7 @@
 /// - A block RAM takes too long to read for that. There a word has all counts of a node, which are read with the bits and changed in C.
 ///   The waterlevel is made out of these, and there is no bit for three.
 ///
-/// Latency: 2 cycles for the root, 3 for a level in LUT RAM, 4 in block RAM.
+/// Latency: 2 cycles for the root, 3 for a level in LUT RAM, 4 in block RAM, 5 with `MemoryStages`.
 ///
 /// Memories: bits and counts of all nodes. Of a node that was empty before an operation, and of a
 /// child that was, what they hold is ignored: nothing needs to be initialised.
@@ -38,7 +38,9 @@ module tp_bbq_level
   /// Bits of this level's digit, from its top, that the partition decides.
   parameter int unsigned KnownBits = 0,
   /// How the nodes are kept. `Registers` only for the root.
-  parameter style_e Style = Block
+  parameter style_e Style = Block,
+  /// 1: a register on the way to block RAM, which is written a cycle later. 0: not.
+  parameter int unsigned MemoryStages = 0
 ) (
   input  logic                  clk_i,
   /// Synchronous, active low.
@@ -78,6 +80,9 @@ module tp_bbq_level
   if (KnownBits > unsigned'($clog2(Width))) begin : g_refuse_known
     $error("tp_bbq_level: KnownBits are at most those of a digit");
   end
+  if (MemoryStages > 1) begin : g_refuse_stages
+    $error("tp_bbq_level: MemoryStages is 0 or 1");
+  end
 
   localparam int unsigned DigitBits = unsigned'($clog2(Width));
   localparam int unsigned NodeLow   = DigitLow + DigitBits;
@@ -108,8 +113,8 @@ module tp_bbq_level
   // To the bits and the counts.
   if (Style == Block) begin : g_tables
     localparam int unsigned Words         = 32'd1 << (BucketBits - NodeLow);
-    localparam int unsigned BitsHistory   = history(Style, 1);
-    localparam int unsigned CountsHistory = history(Style, 0);
+    localparam int unsigned BitsHistory   = history(Style, 1 + MemoryStages, 2);
+    localparam int unsigned CountsHistory = history(Style, MemoryStages, 2);
 
     typedef logic [Width-1:0][CountBits-1:0] counts_t;
 
@@ -120,9 +125,8 @@ module tp_bbq_level
       bitmap_t bitmap;
     } bits_t;
 
-    op_t                       r_q, p_q;
-    // Which of the operations ahead are on the same node as that in P, and as that in E; whether it
-    // is the one right ahead.
+    op_t                       a, r_q, p_q;
+    // Which of the operations ahead are on the same node as that in P, and as that in E; whether it is the one right ahead.
     logic  [BitsHistory-1:0]   p_sames;
     logic  [CountsHistory-1:0] e_sames;
     logic                      e_same;
@@ -140,8 +144,19 @@ module tp_bbq_level
     };
     assign counts = {counts_q, c_counts_next};
 
+    if (MemoryStages == 0) begin : g_direct
+      assign a = in;
+    end else begin : g_entry
+      op_t a_q;
+      always_ff @(posedge clk_i) begin
+        a_q <= in;
+        if (!rst_ni) a_q.valid <= 1'b0;
+      end
+      assign a = a_q;
+    end
+
     always_ff @(posedge clk_i) begin
-      r_q <= in;
+      r_q <= a;
       p_q <= r_q;
       if (!rst_ni) {r_q.valid, p_q.valid} <= '0;
       bits_q <= bits[BitsHistory-2:1];
@@ -149,16 +164,14 @@ module tp_bbq_level
       c_bitmap_q <= e_bitmap_next;
     end
 
-    tp_bbq_fetch #(.Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1)) i_bits (
+    tp_bbq_fetch #(.Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1 + MemoryStages), .Early(MemoryStages == 1)) i_bits (
       .clk_i, .rst_ni,
-      .valid_i(valid_i), .address_i(bucket_i[BucketBits-1:NodeLow]),
+      .valid_i(a.valid), .address_i(a.bucket[BucketBits-1:NodeLow]),
       .same_i('0), .history_i(bits), .same_o(p_sames), .word_o(p_bits)
     );
 
     // The same operations a cycle later, when they are in the stages behind.
-    tp_bbq_fetch #(
-      .Words(Words), .Bits(Width * CountBits), .Style(Style), .SameGiven(1'b1)
-    ) i_counts (
+    tp_bbq_fetch #(.Words(Words), .Bits(Width * CountBits), .Style(Style), .WriteDelay(MemoryStages), .SameGiven(1'b1)) i_counts (
       .clk_i, .rst_ni,
       .valid_i(r_q.valid), .address_i(r_q.bucket[BucketBits-1:NodeLow]),
       .same_i(p_sames[CountsHistory-1:0]), .history_i(counts), .same_o(e_sames), .word_o(e_counts)
@@ -296,7 +309,7 @@ module tp_bbq_level
       end
     end else begin : g_lut
       localparam int unsigned Words   = 32'd1 << (BucketBits - NodeLow);
-      localparam int unsigned History = history(Style, 2);
+      localparam int unsigned History = history(Style, 2, 2);
 
       // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D the bit for three. What comes too late
       // for the fetch is filled in in the stage in which it is used.

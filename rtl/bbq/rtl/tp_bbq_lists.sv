@@ -13,9 +13,10 @@
 /// Elements that were never used come from a counter; so the free list needs no initialisation. Nor
 /// do records: those of empty buckets mean nothing.
 ///
-/// Stages: A, R, P (the record is read), X (all lists change), then the data come out of their
-/// memory. Latency: 6 cycles to the response, 5 with the records in a LUT RAM. `data_i` is used in
-/// X, 3 (2) cycles after stage A.
+/// Stages: A, R, P (the record is read), X (all lists change), then the data come out of their memory.
+/// Latency: 6 cycles to the response, 5 with the records in a LUT RAM. `data_i` is used in X, 3 (2) cycles after stage A. With
+/// `MemoryStages` there is a register on the way to the data, and with the records in block RAM one on the way to them and one behind
+/// them, and they are written a cycle later: 9 (6) cycles, and X 5 (2) cycles after the operation comes in.
 ///
 /// Memories: records, `Buckets` × 2 × `Lanes` pointers; links, `Elements` pointers; data.
 ///
@@ -34,7 +35,9 @@ module tp_bbq_lists
   /// 1 or 2: cycles in which a link is read. With 2 the memory's output register is used.
   parameter int unsigned Lanes = 2,
   /// How the records are kept: `Lut` or `Block`.
-  parameter style_e Style = Block
+  parameter style_e Style = Block,
+  /// 1: registers around block RAM. 0: not.
+  parameter int unsigned MemoryStages = 0
 ) (
   input  logic                  clk_i,
   /// Synchronous, active low.
@@ -63,6 +66,9 @@ module tp_bbq_lists
   if (Lanes < 1 || Lanes > 2) begin : g_refuse_lanes
     $error("tp_bbq_lists: Lanes is 1 or 2");
   end
+  if (MemoryStages > 1) begin : g_refuse_stages
+    $error("tp_bbq_lists: MemoryStages is 0 or 1");
+  end
   if (Style == Registers) begin : g_refuse_style
     $error("tp_bbq_lists: Style is Lut or Block");
   end
@@ -71,7 +77,9 @@ module tp_bbq_lists
   localparam int unsigned CountBits   = unsigned'($clog2(Elements + 1));
   localparam int unsigned RecordBits  = 2 * Lanes * PointerBits;
   localparam int unsigned Bits        = Lanes * Lanes + RecordBits;
-  localparam int unsigned History     = history(Style, Lanes);
+  localparam int unsigned WriteDelay  = Lanes + ((Style == Block) ? MemoryStages : 0);
+  localparam int unsigned ReadCycles  = 2 + MemoryStages;
+  localparam int unsigned History     = history(Style, WriteDelay, ReadCycles);
 
   typedef struct packed {
     // Whether a head is on its way: bit j, that it comes from the memory j cycles from now.
@@ -90,21 +98,40 @@ module tp_bbq_lists
     logic [BucketBits-1:0] bucket;
   } op_t;
 
-  op_t in, p_q, x_q;
-  assign in = '{
-    valid: valid_i, enqueue: enqueue_i, empty: empty_i, single: single_i, bucket: bucket_i
-  };
+  op_t in, a, p_q, x_q;
+  assign in = '{valid: valid_i, enqueue: enqueue_i, empty: empty_i, single: single_i, bucket: bucket_i};
+
+  if (Style == Block && MemoryStages == 1) begin : g_entry
+    op_t a_q;
+    always_ff @(posedge clk_i) begin
+      a_q <= in;
+      if (!rst_ni) a_q.valid <= 1'b0;
+    end
+    assign a = a_q;
+  end else begin : g_no_entry
+    assign a = in;
+  end
 
   if (Style == Block) begin : g_block
-    op_t r_q;
+    op_t r_q, s;
+    if (MemoryStages == 1) begin : g_late
+      op_t s_q;
+      always_ff @(posedge clk_i) begin
+        s_q <= r_q;
+        if (!rst_ni) s_q.valid <= 1'b0;
+      end
+      assign s = s_q;
+    end else begin : g_soon
+      assign s = r_q;
+    end
     always_ff @(posedge clk_i) begin
-      r_q <= in;
-      p_q <= r_q;
+      r_q <= a;
+      p_q <= s;
       if (!rst_ni) {r_q.valid, p_q.valid} <= '0;
     end
   end else begin : g_lut
     always_ff @(posedge clk_i) begin
-      p_q <= in;
+      p_q <= a;
       if (!rst_ni) p_q.valid <= 1'b0;
     end
   end
@@ -152,12 +179,11 @@ module tp_bbq_lists
   assign unused = &{1'b0, p_sames};
 
   tp_bbq_fetch #(
-    .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style),
-    .WriteDelay(Lanes)
+    .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style), .WriteDelay(WriteDelay),
+    .ReadCycles(ReadCycles), .Early(MemoryStages == 1)
   ) i_fetch (
     .clk_i, .rst_ni,
-    .valid_i(valid_i), .address_i(bucket_i), .same_i('0), .history_i(words), .same_o(p_sames),
-    .word_o(p_record)
+    .valid_i(a.valid), .address_i(a.bucket), .same_i('0), .history_i(words), .same_o(p_sames), .word_o(p_record)
   );
 
   assign words[0] = x_next;
@@ -235,19 +261,40 @@ module tp_bbq_lists
     .rdata_o(link)
   );
 
-  // Data, and the response.
+  // Data, and the response. What goes to the memory, in X or the stage behind it.
+  logic                   data_we, data_read;
+  logic [PointerBits-1:0] data_address;
+  logic [DataBits-1:0]    data;
+  logic [BucketBits-1:0]  data_bucket;
+
+  if (MemoryStages == 0) begin : g_direct
+    assign {data_we, data_read, data_address, data, data_bucket} = {enqueue, dequeue, pointer, data_i, x_q.bucket};
+  end else begin : g_registered
+    logic                   we_q, read_q;
+    logic [PointerBits-1:0] address_q;
+    logic [DataBits-1:0]    in_q;
+    logic [BucketBits-1:0]  from_q;
+    always_ff @(posedge clk_i) begin
+      {we_q, read_q} <= rst_ni ? {enqueue, dequeue} : '0;
+      address_q <= pointer;
+      in_q <= data_i;
+      from_q <= x_q.bucket;
+    end
+    assign {data_we, data_read, data_address, data, data_bucket} = {we_q, read_q, address_q, in_q, from_q};
+  end
+
   logic [DataBits-1:0]   read, data_q;
   logic                  y_valid_q, z_valid_q;
   logic [BucketBits-1:0] y_bucket_q, z_bucket_q, bucket_q;
 
   tp_sdp_ram #(.Words(Elements), .Bits(DataBits), .OutputRegister(1'b1)) i_data (
-    .clk_i, .we_i(enqueue), .waddr_i(pointer), .wdata_i(data_i), .raddr_i(pointer), .rdata_o(read)
+    .clk_i, .we_i(data_we), .waddr_i(data_address), .wdata_i(data), .raddr_i(data_address), .rdata_o(read)
   );
 
   always_ff @(posedge clk_i) begin
-    y_valid_q <= rst_ni & dequeue;
+    y_valid_q <= rst_ni & data_read;
     z_valid_q <= rst_ni & y_valid_q;
-    y_bucket_q <= x_q.bucket;
+    y_bucket_q <= data_bucket;
     z_bucket_q <= y_bucket_q;
     bucket_q <= z_valid_q ? z_bucket_q : '0;
     data_q <= z_valid_q ? read : '0;

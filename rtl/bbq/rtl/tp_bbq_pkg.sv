@@ -54,38 +54,42 @@ package tp_bbq_pkg;
     return (words == 1) ? Registers : (words <= lut_words) ? Lut : Block;
   endfunction
 
-  /// Operations ahead whose words may not be in a table's memory yet when it is read; see
-  /// `tp_bbq_fetch`.
-  function automatic int unsigned history(style_e kind, int unsigned write_delay);
-    return write_delay + ((kind == Block) ? 3 : 1);
+  /// Operations ahead whose words may not be in a table's memory yet when it is read in `read_cycles`; see `tp_bbq_fetch`.
+  function automatic int unsigned history(style_e kind, int unsigned write_delay, int unsigned read_cycles);
+    return write_delay + ((kind == Block) ? read_cycles + 1 : 1);
   endfunction
 
-  /// Cycles that a level, or the table of buckets, takes.
-  function automatic int unsigned cycles(style_e kind);
+  /// Cycles that a level takes.
+  function automatic int unsigned cycles(style_e kind, int unsigned memory_stages);
     case (kind)
       Registers: return 2;
       Lut: return 3;
-      default: return 4;
+      default: return 4 + memory_stages;
     endcase
+  endfunction
+
+  /// Cycles that the table of buckets takes.
+  function automatic int unsigned list_cycles(style_e kind, int unsigned memory_stages);
+    return (kind == Lut) ? 3 : 4 + 2 * memory_stages;
   endfunction
 
   /// Cycles from a request to the last level's end.
   function automatic int unsigned tree_latency(
-    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words
+    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words, int unsigned memory_stages
   );
     int unsigned sum = (partitions == 1) ? 1 : 2;
     for (int unsigned level = first_level(width, partitions); level <= levels; level++) begin
-      sum += cycles(style(32'd1 << (unsigned'($clog2(width)) * (level - 1)), lut_words));
+      sum += cycles(style(32'd1 << (unsigned'($clog2(width)) * (level - 1)), lut_words), memory_stages);
     end
     return sum;
   endfunction
 
   /// Cycles from a request to its response.
   function automatic int unsigned latency(
-    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words
+    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words, int unsigned memory_stages
   );
     int unsigned buckets = 32'd1 << (unsigned'($clog2(width)) * levels);
-    return tree_latency(width, levels, partitions, lut_words) +
-           cycles(style(buckets, lut_words)) + 2;
+    return tree_latency(width, levels, partitions, lut_words, memory_stages) + list_cycles(style(buckets, lut_words), memory_stages) + 2 +
+           memory_stages;
   endfunction
 endpackage

@@ -50,7 +50,7 @@ module tp_bbq_window
   /// Bits of a number of elements.
   localparam int unsigned CountBits = unsigned'($clog2(Elements + 1)),
   /// Cycles from a request to its response.
-  localparam int unsigned Latency = latency(Width, Levels, 2, LutWords) + 2
+  localparam int unsigned Latency = latency(Width, Levels, 2, LutWords, 0) + 2
 ) (
   /// Clock.
   input  logic                    clk_i,

@@ -14,6 +14,9 @@ module tp_sdp_ram #(
   /// Whether a second register follows the read; most block RAMs have one inside, and are slow
   /// without it.
   parameter bit OutputRegister = 1'b1,
+  /// Words of a bank: a power of two. With the output register a larger memory is made of several banks, each with a register of its
+  /// own inside, and a multiplexer behind these; up to 512 banks. 16384 are those of an ECP5's block RAM with one bit in a word.
+  parameter int unsigned BankWords = 16384,
   /// Bits of an address.
   localparam int unsigned AddressBits = (Words > 1) ? $clog2(Words) : 1
 ) (
@@ -34,35 +37,65 @@ module tp_sdp_ram #(
   if (Bits < 1) begin : g_refuse_bits
     $error("tp_sdp_ram: Bits is at least 1");
   end
-
-  (* ram_style = "block", no_rw_check *) logic [Bits-1:0] memory [Words];
-  logic [Bits-1:0] read_q;
-
-  always_ff @(posedge clk_i) begin
-    if (we_i) memory[waddr_i] <= wdata_i;
+  if (BankWords < 2 || 32'd1 << $clog2(BankWords) != BankWords) begin : g_refuse_bank
+    $error("tp_sdp_ram: BankWords is a power of two from 2");
   end
 
-  always_ff @(posedge clk_i) begin
+  // More banks than Verilator's loops have turns are left to the tool.
+  localparam bit          Divided  = OutputRegister && Words > BankWords && Words / BankWords <= 512;
+  localparam int unsigned Banks    = Divided ? (Words + BankWords - 1) / BankWords : 1;
+  localparam int unsigned OwnWords = (Banks > 1) ? BankWords : Words;
+
+  logic [Banks-1:0]           we;
+  logic [Banks-1:0][Bits-1:0] read;
+
+  if (Banks == 1) begin : g_one
+    assign we = we_i;
+    assign rdata_o = read[0];
+  end else begin : g_several
+    localparam int unsigned HighBits = AddressBits - unsigned'($clog2(BankWords));
+    // The bank of what is read, until it comes.
+    logic [1:0][HighBits-1:0] bank_q;
+    always_ff @(posedge clk_i) bank_q <= {bank_q[0], raddr_i[AddressBits-1-:HighBits]};
+    assign we = Banks'(we_i) << waddr_i[AddressBits-1-:HighBits];
+    assign rdata_o = read[bank_q[1]];
+  end
+
+  for (genvar bank = 0; bank < int'(Banks); bank++) begin : g_bank
+    localparam int unsigned OwnBits = (OwnWords > 1) ? unsigned'($clog2(OwnWords)) : 1;
+
+    (* ram_style = "block", no_rw_check *) logic [Bits-1:0] memory [OwnWords];
+    logic [OwnBits-1:0] waddr, raddr;
+    logic [Bits-1:0]    read_q;
+    assign waddr = waddr_i[OwnBits-1:0];
+    assign raddr = raddr_i[OwnBits-1:0];
+
+    always_ff @(posedge clk_i) begin
+      if (we[bank]) memory[waddr] <= wdata_i;
+    end
+
+    always_ff @(posedge clk_i) begin
 `ifdef SYNTHESIS
-    read_q <= memory[raddr_i];
+      read_q <= memory[raddr];
 `else
-    read_q <= (we_i && waddr_i == raddr_i) ? ~memory[raddr_i] : memory[raddr_i];
+      read_q <= (we[bank] && waddr == raddr) ? ~memory[raddr] : memory[raddr];
 `endif
-  end
+    end
 
-  if (OutputRegister) begin : g_register
-    logic [Bits-1:0] out_q;
-    always_ff @(posedge clk_i) out_q <= read_q;
-    assign rdata_o = out_q;
-  end else begin : g_direct
-    assign rdata_o = read_q;
-  end
+    if (OutputRegister) begin : g_register
+      logic [Bits-1:0] out_q;
+      always_ff @(posedge clk_i) out_q <= read_q;
+      assign read[bank] = out_q;
+    end else begin : g_direct
+      assign read[bank] = read_q;
+    end
 
 `ifdef FORMAL
-  // For proofs, which have to say what is in the memory.
-  logic [Words-1:0][Bits-1:0] contents;
-  for (genvar i = 0; i < int'(Words); i++) begin : g_contents
-    assign contents[i] = memory[i];
-  end
+    // For proofs, which have to say what is in the memory.
+    logic [OwnWords-1:0][Bits-1:0] contents;
+    for (genvar i = 0; i < int'(OwnWords); i++) begin : g_contents
+      assign contents[i] = memory[i];
+    end
 `endif
+  end
 endmodule

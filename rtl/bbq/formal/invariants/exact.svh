@@ -5,7 +5,7 @@
   // larger and in the PIFO, or are going to be there before it can be missed: so many that the pops of the time until then do not use
   // them up.
   localparam int unsigned PriorityCount = 32'd1 << PriorityBits;
-  localparam int unsigned Latency       = latency(Width, Levels, 1, 16);
+  localparam int unsigned Latency       = latency(Width, Levels, 1, 16, 0);
   localparam int unsigned UnderWay      = (Latency + 2) / 2;
   // From the BBQ's port to the PIFO's. A pop that has not asked yet is in none of them.
   localparam int unsigned Places        = Latency + 1;

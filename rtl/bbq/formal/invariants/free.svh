@@ -34,7 +34,7 @@
       for (int unsigned i = 0; i < Elements; i++) begin
         assert (!state_q[i].used || number_t'(state_q[i].pointer) < Elements);
         assert (number_t'(i) >= fl_count_q || number_t'(fl_q[i]) < Elements);
-        if (number_t'(i + Lanes) < fl_count_q) assert (i_dut.i_lists.i_links.contents[fl_q[i]] == fl_q[(i+Lanes)%Elements]);
+        if (number_t'(i + Lanes) < fl_count_q) assert (i_dut.i_lists.i_links.g_bank[0].contents[fl_q[i]] == fl_q[(i+Lanes)%Elements]);
         if (i < Lanes) begin
           if (number_t'(i) < fl_count_q) begin
             assert ((i_dut.i_lists.free_q.coming[i%Lanes][0] ? link_now :
@@ -43,7 +43,7 @@
           end
           assert ((i_dut.i_lists.free_q.coming[i%Lanes] & (i_dut.i_lists.free_q.coming[i%Lanes] - 1'b1)) == '0);
         end
-        if (state_q[i].used) assert (i_dut.i_lists.i_data.contents[state_q[i].pointer] == state_q[i].data);
+        if (state_q[i].used) assert (i_dut.i_lists.i_data.g_bank[0].contents[state_q[i].pointer] == state_q[i].data);
       end
       if (Lanes == 2) assert (i_dut.i_lists.free_q.coming[0][Lanes-1] == 1'b0 || Lanes == 1);
     end

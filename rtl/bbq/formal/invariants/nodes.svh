@@ -7,7 +7,7 @@
     localparam int unsigned SlotW       = SlotC + 1;
     localparam int unsigned Low         = DigitBits * (Levels - level);
     localparam int unsigned NodeLow     = Low + DigitBits;
-    localparam int unsigned BitsHistory = history(Kind, Kind == Lut ? 2 : 1);
+    localparam int unsigned BitsHistory = history(Kind, Kind == Lut ? 2 : 1, 2);
 
     // Of the operations in E and C: the node.
     number_t e_node, c_node;
@@ -109,7 +109,7 @@
         end else begin : g_block
           always_comb begin
             if (started_q && some != '0) begin
-              assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.contents[n] == {several, some});
+              assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.g_bank[0].contents[n] == {several, some});
             end
           end
         end

@@ -71,7 +71,7 @@
         for (genvar i = 0; i < int'(Width); i++) begin : g_child
           always_comb begin
             if (started_q && below(state[SlotC], NodeLow, n) != 0) begin
-              assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.g_block.i_ram.contents[n][i*CountBits+:CountBits]) ==
+              assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.g_block.i_ram.g_bank[0].contents[n][i*CountBits+:CountBits]) ==
                       below(state[SlotC], Low, n * Width + i));
             end
           end
@@ -93,8 +93,8 @@
               assert (number_t'(i_dut.g_level[level].i_level.g_tables.c_counts_q[i]) == below(state[SlotC], Low, c_node * Width + i));
             end
             if (steps[SlotR].done && !others(SlotR, SlotR + 4) && below(state[SlotR], NodeLow, number_t'(steps[SlotR].bucket >> NodeLow)) != 0) begin
-              assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.read_q[i] == (r_count != 0));
-              assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.read_q[Width+i] == (r_count > 1));
+              assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.g_bank[0].read_q[i] == (r_count != 0));
+              assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.g_bank[0].read_q[Width+i] == (r_count > 1));
             end
             if (steps[SlotP].done && below(state[SlotP], NodeLow, number_t'(steps[SlotP].bucket >> NodeLow)) != 0) begin
               if (!others(SlotP, SlotP + 4)) begin
@@ -102,7 +102,7 @@
                 assert (i_dut.g_level[level].i_level.g_tables.i_bits.g_block.i_ram.rdata_o[Width+i] == (p_count > 1));
               end
               if (!others(SlotP, SlotP + 3)) begin
-                assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.g_block.i_ram.read_q[i*CountBits+:CountBits]) == p_count);
+                assert (number_t'(i_dut.g_level[level].i_level.g_tables.i_counts.g_block.i_ram.g_bank[0].read_q[i*CountBits+:CountBits]) == p_count);
               end
             end
             if (steps[SlotE].done && below(state[SlotE], NodeLow, e_node) != 0 && !others(SlotE, SlotE + 3)) begin

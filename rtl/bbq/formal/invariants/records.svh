@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
   // The buckets' lists: the record of the operation in each stage, those in memory, and the links.
   localparam int unsigned SlotP       = SlotX - 1;
-  localparam int unsigned ListHistory = history(ListStyle, Lanes);
+  localparam int unsigned ListHistory = history(ListStyle, Lanes, 2);
 
   typedef logic [Lanes-1:0][Lanes-1:0] coming_t;
   typedef logic [Lanes-1:0][PointerBits-1:0] pointers_t;
@@ -9,7 +9,7 @@
   // The link that comes in this cycle, and in the next one.
   pointer_t link_now, link_next;
   assign link_now = i_dut.i_lists.link;
-  assign link_next = i_dut.i_lists.i_links.read_q;
+  assign link_next = i_dut.i_lists.i_links.g_bank[0].read_q;
 
   // Whether a record is that of a bucket in a state; heads that are on their way are what will come.
   function automatic logic fits(
@@ -92,7 +92,7 @@
     if (ListStyle == Lut) begin : g_lut
       assign record = i_dut.i_lists.i_fetch.g_lut.i_ram.contents[b];
     end else begin : g_block
-      assign record = i_dut.i_lists.i_fetch.g_block.i_ram.contents[b];
+      assign record = i_dut.i_lists.i_fetch.g_block.i_ram.g_bank[0].contents[b];
     end
     always_comb begin
       if (started_q) begin
@@ -101,7 +101,7 @@
         for (int unsigned i = 0; i + Lanes < Elements; i++) begin
           automatic logic [PointerBits:0] one = nth(state_q, bucket_t'(b), i);
           automatic logic [PointerBits:0] other = nth(state_q, bucket_t'(b), i + Lanes);
-          if (other[PointerBits]) assert (i_dut.i_lists.i_links.contents[one[PointerBits-1:0]] == other[PointerBits-1:0]);
+          if (other[PointerBits]) assert (i_dut.i_lists.i_links.g_bank[0].contents[one[PointerBits-1:0]] == other[PointerBits-1:0]);
         end
       end
     end
@@ -130,8 +130,8 @@
           end
           if (!r_others) begin
             assert (fits(state[SlotX+Lanes], steps[SlotR].bucket, '0,
-                         i_dut.i_lists.i_fetch.g_block.i_ram.read_q[Lanes*PointerBits+:Lanes*PointerBits],
-                         i_dut.i_lists.i_fetch.g_block.i_ram.read_q[0+:Lanes*PointerBits], link_now, link_next));
+                         i_dut.i_lists.i_fetch.g_block.i_ram.g_bank[0].read_q[Lanes*PointerBits+:Lanes*PointerBits],
+                         i_dut.i_lists.i_fetch.g_block.i_ram.g_bank[0].read_q[0+:Lanes*PointerBits], link_now, link_next));
           end
         end
         if (steps[SlotP].done && !p_others) begin

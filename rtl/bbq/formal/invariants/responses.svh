@@ -6,7 +6,7 @@
       assert (i_dut.i_lists.z_valid_q == (steps[SlotX+2].done && !steps[SlotX+2].enqueue));
       if (steps[SlotX+1].done && !steps[SlotX+1].enqueue) begin
         assert (i_dut.i_lists.y_bucket_q == steps[SlotX+1].bucket);
-        assert (i_dut.i_lists.i_data.read_q == steps[SlotX+1].data);
+        assert (i_dut.i_lists.i_data.g_bank[0].read_q == steps[SlotX+1].data);
       end
       if (steps[SlotX+2].done && !steps[SlotX+2].enqueue) begin
         assert (i_dut.i_lists.z_bucket_q == steps[SlotX+2].bucket);

@@ -7,8 +7,8 @@
   localparam int unsigned First       = first_level(Width, Partitions);
   localparam int unsigned SlotD       = (Partitions == 1) ? 0 : 1;
   localparam style_e      ListStyle   = style(BucketCount, LutWords);
-  localparam int unsigned SlotLists   = tree_latency(Width, Levels, Partitions, LutWords) - 1;
-  localparam int unsigned SlotX       = SlotLists + cycles(ListStyle) - 1;
+  localparam int unsigned SlotLists   = tree_latency(Width, Levels, Partitions, LutWords, MemoryStages) - 1;
+  localparam int unsigned SlotX       = SlotLists + list_cycles(ListStyle, MemoryStages) - 1;
   localparam int unsigned Older       = Lanes + 4;
 
   // Numbers of elements, nodes and places; small, for the solver.
@@ -43,7 +43,7 @@
   // The slot of a level's stage E; that of C is the next one.
   function automatic int unsigned slot_e(int unsigned level);
     int unsigned slot = SlotD;
-    for (int unsigned i = First; i <= level; i++) slot += cycles(kind_of(i));
+    for (int unsigned i = First; i <= level; i++) slot += cycles(kind_of(i), MemoryStages);
     return slot - 1;
   endfunction
 

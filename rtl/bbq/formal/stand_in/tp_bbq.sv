@@ -14,7 +14,7 @@ module tp_bbq
   parameter int unsigned LutWords = 16,
   localparam int unsigned PriorityBits = Levels * unsigned'($clog2(Width)),
   localparam int unsigned CountBits = unsigned'($clog2(Elements + 1)),
-  localparam int unsigned Latency = latency(Width, Levels, 1, LutWords)
+  localparam int unsigned Latency = latency(Width, Levels, 1, LutWords, 0)
 ) (
   input  logic                      clk_i,
   input  logic                      rst_ni,
