@@ -36,9 +36,9 @@
 /// a dequeue goes where it says; where it decides some bits of one, the others' children are
 /// masked. See `tp_bbq_pkg::first_level` for the levels that are left out.
 ///
-/// Latency: `Latency` cycles from a request to its response; 16 at the default parameters. 1 (2 with partitions) for the front, 2
-/// for the root, 3 for a level in LUT RAM, 4 in block RAM, and 6 (5) for the lists. With `MemoryStages`: 5 in block RAM, 9 (6) for the
-/// lists.
+/// Latency: `Latency` cycles from a request to its response; 16 at the default parameters. 1 (2
+/// with partitions) for the front, 2 for the root, 3 for a level in LUT RAM, 4 in block RAM, and 6
+/// (5) for the lists. With `MemoryStages`: 5 in block RAM, 9 (6) for the lists.
 ///
 /// Source: Atre 2025 §4.2 to §4.4. Departures: see the parts.
 module tp_bbq
@@ -61,8 +61,8 @@ module tp_bbq
   parameter int unsigned Lanes = 2,
   /// Levels, and the table of buckets, of up to so many words are kept in LUT RAM.
   parameter int unsigned LutWords = 16,
-  /// 1: registers on the way to and behind block RAMs, for tables of many of them; so many more cycles of latency: 3, and 1 for each level
-  /// in block RAM. 0: not.
+  /// 1: registers on the way to and behind block RAMs, for tables of many of them; so many more
+  /// cycles of latency: 3, and 1 for each level in block RAM. 0: not.
   parameter int unsigned MemoryStages = 0,
   localparam int unsigned BucketBits = Levels * unsigned'($clog2(Width)),
   localparam int unsigned PartitionBits = bits_for(Partitions),
@@ -193,7 +193,8 @@ module tp_bbq
     assign unused = step[level].single;
 
     tp_bbq_level #(
-      .Width(Width), .CountBits(CountBits), .BucketBits(BucketBits), .DigitLow((Levels - level) * DigitBits),
+      .Width(Width), .CountBits(CountBits), .BucketBits(BucketBits),
+      .DigitLow((Levels - level) * DigitBits),
       .KnownBits(Known), .Style(style(32'd1 << Above, LutWords)), .MemoryStages(MemoryStages)
     ) i_level (
       .clk_i, .rst_ni,
@@ -213,7 +214,8 @@ module tp_bbq
   assign unused = &{1'b0, step[Levels+1].max, bucket};
 
   tp_bbq_lists #(
-    .Elements(Elements), .DataBits(DataBits), .BucketBits(BucketBits), .Lanes(Lanes), .Style(BucketStyle),
+    .Elements(Elements), .DataBits(DataBits), .BucketBits(BucketBits), .Lanes(Lanes),
+    .Style(BucketStyle),
     .MemoryStages(MemoryStages)
   ) i_lists (
     .clk_i, .rst_ni,

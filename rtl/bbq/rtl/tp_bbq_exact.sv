@@ -43,8 +43,9 @@ module tp_bbq_exact
   parameter int unsigned Lanes = 2,
   /// As of `tp_bbq`.
   parameter int unsigned LutWords = 16,
-  /// Pops at most whose elements from the BBQ are still under way when another one is due, p. Between the steps of a pop and of its
-  /// element's first chance to leave are the BBQ's latency, a register before it and one behind, and the PIFO.
+  /// Pops at most whose elements from the BBQ are still under way when another one is due, p.
+  /// Between the steps of a pop and of its element's first chance to leave are the BBQ's latency, a
+  /// register before it and one behind, and the PIFO.
   localparam int unsigned UnderWay = (latency(Width, Levels, 1, LutWords, 0) + 2) / 2,
   /// Elements that the PIFO holds, k: more than `UnderWay`. With fewer the order is wrong.
   parameter int unsigned FrontElements = UnderWay + 1,

@@ -3,12 +3,12 @@
 /// every cycle: its memory, and the forwarding that makes every operation see the effect of those
 /// before it.
 ///
-/// Stages: A (the address comes in), R (only of a block RAM), S (only of one that is read in three cycles), P (the word goes out, to
-/// be registered), E (the word is changed).
-/// The user hands back the words of the last operations as they are after them: `history_i[0]` of the operation in E, `[1]` of the
-/// one a cycle before it, and so on. That with the number `WriteDelay` is written to the memory in this cycle.
-/// Who is the same as whom is found out a stage before P, or two stages before it if that is asked for; and a stage before P whose word
-/// is taken.
+/// Stages: A (the address comes in), R (only of a block RAM), S (only of one that is read in three
+/// cycles), P (the word goes out, to be registered), E (the word is changed). The user hands back
+/// the words of the last operations as they are after them: `history_i[0]` of the operation in E,
+/// `[1]` of the one a cycle before it, and so on. That with the number `WriteDelay` is written to
+/// the memory in this cycle. Who is the same as whom is found out a stage before P, or two stages
+/// before it if that is asked for; and a stage before P whose word is taken.
 module tp_bbq_fetch
   import tp_bbq_pkg::*;
 #(
@@ -92,7 +92,9 @@ module tp_bbq_fetch
     assign unused = &{1'b0, same_i};
     always_ff @(posedge clk_i) begin
       before_q[0] <= valid && address == early;
-      for (int unsigned i = 1; i < History; i++) before_q[i] <= valid_q[i-1] && address_q[i-1] == early;
+      for (int unsigned i = 1; i < History; i++) begin
+        before_q[i] <= valid_q[i-1] && address_q[i-1] == early;
+      end
     end
     assign same_d = before_q;
   end else begin : g_compare

@@ -51,7 +51,8 @@ module tp_bbq_hier
   localparam int unsigned CountBits = unsigned'($clog2(Elements + 1)),
   /// Cycles from a request to its response.
   localparam int unsigned Latency =
-      latency(UpperWidth, UpperLevels, 1, LutWords, 0) + latency(Width, Levels, Tenants, LutWords, 0)
+      latency(UpperWidth, UpperLevels, 1, LutWords, 0) +
+      latency(Width, Levels, Tenants, LutWords, 0)
 ) (
   /// Clock.
   input  logic                              clk_i,

@@ -10,11 +10,13 @@
 /// enqueue a child has several elements if it had one, after a dequeue if it had three.
 ///
 /// Counts are kept in two ways:
-/// - In registers and LUT RAM there is a word for each child. It is read in C, where the child is known, and written in D, one cycle
-///   later, as is the bit for three: so there is one adder, and a count is forwarded only from the operation right ahead. The word also
-///   says whether the count is above 1 and above 3, from which the bit for three after an operation follows.
-/// - A block RAM takes too long to read for that. There a word has all counts of a node, which are read with the bits and changed in C.
-///   The waterlevel is made out of these, and there is no bit for three.
+/// - In registers and LUT RAM there is a word for each child. It is read in C, where the child is
+///   known, and written in D, one cycle later, as is the bit for three: so there is one adder, and
+///   a count is forwarded only from the operation right ahead. The word also says whether the count
+///   is above 1 and above 3, from which the bit for three after an operation follows.
+/// - A block RAM takes too long to read for that. There a word has all counts of a node, which are
+///   read with the bits and changed in C. The waterlevel is made out of these, and there is no bit
+///   for three.
 ///
 /// Latency: 2 cycles for the root, 3 for a level in LUT RAM, 4 in block RAM, 5 with `MemoryStages`.
 ///
@@ -126,7 +128,8 @@ module tp_bbq_level
     } bits_t;
 
     op_t                       a, r_q, p_q;
-    // Which of the operations ahead are on the same node as that in P, and as that in E; whether it is the one right ahead.
+    // Which of the operations ahead are on the same node as that in P, and as that in E; whether it
+    // is the one right ahead.
     logic  [BitsHistory-1:0]   p_sames;
     logic  [CountsHistory-1:0] e_sames;
     logic                      e_same;
@@ -164,14 +167,20 @@ module tp_bbq_level
       c_bitmap_q <= e_bitmap_next;
     end
 
-    tp_bbq_fetch #(.Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1 + MemoryStages), .Early(MemoryStages == 1)) i_bits (
+    tp_bbq_fetch #(
+      .Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1 + MemoryStages),
+      .Early(MemoryStages == 1)
+    ) i_bits (
       .clk_i, .rst_ni,
       .valid_i(a.valid), .address_i(a.bucket[BucketBits-1:NodeLow]),
       .same_i('0), .history_i(bits), .same_o(p_sames), .word_o(p_bits)
     );
 
     // The same operations a cycle later, when they are in the stages behind.
-    tp_bbq_fetch #(.Words(Words), .Bits(Width * CountBits), .Style(Style), .WriteDelay(MemoryStages), .SameGiven(1'b1)) i_counts (
+    tp_bbq_fetch #(
+      .Words(Words), .Bits(Width * CountBits), .Style(Style), .WriteDelay(MemoryStages),
+      .SameGiven(1'b1)
+    ) i_counts (
       .clk_i, .rst_ni,
       .valid_i(r_q.valid), .address_i(r_q.bucket[BucketBits-1:NodeLow]),
       .same_i(p_sames[CountsHistory-1:0]), .history_i(counts), .same_o(e_sames), .word_o(e_counts)
@@ -195,7 +204,8 @@ module tp_bbq_level
       if (e_q.enqueue && e_q.empty) c_counts_q <= '0;
     end
 
-    // Stage C: the counts after the operation; and whether they are above 1, without waiting for them.
+    // Stage C: the counts after the operation; and whether they are above 1, without waiting for
+    // them.
     for (genvar i = 0; i < int'(Width); i++) begin : g_count
       logic [CountBits+1:0] count;
       // Plus 1, or minus 1, which is all ones.
@@ -203,7 +213,8 @@ module tp_bbq_level
       logic                 up;
       assign count = {2'b00, c_counts_q[i]};
       assign up = c_child_q[i] & ~c_down_q[i];
-      assign c_several_next[i] = |(count >> 2) | (count[1] & (count[0] | ~c_down_q[i])) | (count[0] & up);
+      assign c_several_next[i] =
+        |(count >> 2) | (count[1] & (count[0] | ~c_down_q[i])) | (count[0] & up);
       always_comb begin
         change = {CountBits{c_down_q[i]}};
         change[0] = c_child_q[i];
@@ -211,10 +222,12 @@ module tp_bbq_level
       assign c_counts_next[i] = c_counts_q[i] + change;
     end
   end else begin : g_counts
-    // A word for each child, in columns of so many words that a LUT RAM is not deeper than its LUTs if that can be: a word's address has
-    // the node and the lower bits of the digit, the upper ones are the column's.
+    // A word for each child, in columns of so many words that a LUT RAM is not deeper than its LUTs
+    // if that can be: a word's address has the node and the lower bits of the digit, the upper ones
+    // are the column's.
     localparam int unsigned CountWords = 32'd1 << (BucketBits - DigitLow);
-    localparam int unsigned Columns    = (CountWords <= 16) ? 1 : (CountWords / 16 < Width) ? CountWords / 16 : Width;
+    localparam int unsigned Columns =
+      (CountWords <= 16) ? 1 : (CountWords / 16 < Width) ? CountWords / 16 : Width;
     localparam int unsigned Own        = Width / Columns;
     localparam int unsigned WordBits   = bits_for(CountWords / Columns);
 
@@ -234,7 +247,8 @@ module tp_bbq_level
     word_t                c_read, c_word, d_word_q, d_word_next;
     logic                 c_read_three;
     word_t [Columns-1:0]  read;
-    // Whether the operation in D is on the same node as that in C, and on the same child; whether the child in C is empty.
+    // Whether the operation in D is on the same node as that in C, and on the same child; whether
+    // the child in C is empty.
     logic                 c_same, c_forward, c_new;
 
     assign c_address = WordBits'((32'(c_q.bucket) >> NodeLow) * Own + 32'(digit) % Own);
@@ -246,7 +260,8 @@ module tp_bbq_level
       return joins ? above_one : above_three;
     endfunction
 
-    // Behind the operation that is in D, its word comes from there. Whether that is so comes last; the column's choice needs no number.
+    // Behind the operation that is in D, its word comes from there. Whether that is so comes last;
+    // the column's choice needs no number.
     always_comb begin
       c_read = '0;
       c_read_three = 1'b0;
@@ -263,22 +278,27 @@ module tp_bbq_level
     logic [CountBits+1:0] d_count;
     assign d_count = {2'b00, d_word_q.count};
     assign d_word_next.count = d_word_q.count + (d_enqueue_q ? CountBits'(1) : '1);
-    assign d_word_next.above_one = d_enqueue_q ? d_word_q.above_one | d_count[0] : d_word_q.above_three | (&d_count[1:0]);
-    assign d_word_next.above_three = d_enqueue_q ? d_word_q.above_three | (&d_count[1:0])
-                                                 : d_word_q.above_three & (|d_count[1:0] | |(d_count >> 3));
+    assign d_word_next.above_one =
+      d_enqueue_q ? d_word_q.above_one | d_count[0] : d_word_q.above_three | (&d_count[1:0]);
+    assign d_word_next.above_three = d_enqueue_q ?
+      d_word_q.above_three | (&d_count[1:0]) :
+      d_word_q.above_three & (|d_count[1:0] | |(d_count >> 3));
 
     always_ff @(posedge clk_i) begin
       d_valid_q <= rst_ni & c_q.valid;
       d_enqueue_q <= c_q.enqueue;
       d_address_q <= c_address;
       d_word_q <= c_word;
-      // As it is after the operation. Chosen apart from the word, in which the operation would come last.
-      d_is_three_q <= c_forward ? three_after(d_word_next.above_three, d_word_next.above_one, c_q.enqueue) : c_read_three;
+      // As it is after the operation. Chosen apart from the word, in which the operation would come
+      // last.
+      d_is_three_q <= c_forward ?
+        three_after(d_word_next.above_three, d_word_next.above_one, c_q.enqueue) : c_read_three;
     end
 
     for (genvar i = 0; i < int'(Columns); i++) begin : g_column
       tp_lut_ram #(.Words(CountWords / Columns), .Bits(CountBits + 2)) i_counts (
-        .clk_i, .we_i(d_valid_q & |d_child_q[i*Own+:Own]), .waddr_i(d_address_q), .wdata_i(d_word_next),
+        .clk_i, .we_i(d_valid_q & |d_child_q[i*Own+:Own]), .waddr_i(d_address_q),
+        .wdata_i(d_word_next),
         .raddr_i(c_address), .rdata_o(read[i])
       );
     end
@@ -311,8 +331,9 @@ module tp_bbq_level
       localparam int unsigned Words   = 32'd1 << (BucketBits - NodeLow);
       localparam int unsigned History = history(Style, 2, 2);
 
-      // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D the bit for three. What comes too late
-      // for the fetch is filled in in the stage in which it is used.
+      // The bits, as they are kept together. In E the bitmap is changed, in C the waterlevel, in D
+      // the bit for three. What comes too late for the fetch is filled in in the stage in which it
+      // is used.
       typedef struct packed {
         bitmap_t three;
         bitmap_t several;
@@ -347,7 +368,8 @@ module tp_bbq_level
       assign c_same = c_same_q;
       // What was not known when the bits were fetched.
       assign e_several = e_sames_q[0] ? c_several_next : e_sames_q[1] ? d_several_q : e_several_q;
-      // As it is before the operation right ahead, of which only its child is still to be filled in.
+      // As it is before the operation right ahead, of which only its child is still to be filled
+      // in.
       assign e_three = e_sames_q[0] ? c_three : e_sames_q[1] ? d_three_next : e_three_q;
       for (genvar i = 0; i < int'(Width); i++) begin : g_three
         assign c_three[i] = (c_same_q && d_child_q[i]) ? d_is_three_q : c_three_q[i];

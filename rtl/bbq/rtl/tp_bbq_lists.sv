@@ -13,10 +13,11 @@
 /// Elements that were never used come from a counter; so the free list needs no initialisation. Nor
 /// do records: those of empty buckets mean nothing.
 ///
-/// Stages: A, R, P (the record is read), X (all lists change), then the data come out of their memory.
-/// Latency: 6 cycles to the response, 5 with the records in a LUT RAM. `data_i` is used in X, 3 (2) cycles after stage A. With
-/// `MemoryStages` there is a register on the way to the data, and with the records in block RAM one on the way to them and one behind
-/// them, and they are written a cycle later: 9 (6) cycles, and X 5 (2) cycles after the operation comes in.
+/// Stages: A, R, P (the record is read), X (all lists change), then the data come out of their
+/// memory. Latency: 6 cycles to the response, 5 with the records in a LUT RAM. `data_i` is used in
+/// X, 3 (2) cycles after stage A. With `MemoryStages` there is a register on the way to the data,
+/// and with the records in block RAM one on the way to them and one behind them, and they are
+/// written a cycle later: 9 (6) cycles, and X 5 (2) cycles after the operation comes in.
 ///
 /// Memories: records, `Buckets` × 2 × `Lanes` pointers; links, `Elements` pointers; data.
 ///
@@ -99,7 +100,9 @@ module tp_bbq_lists
   } op_t;
 
   op_t in, a, p_q, x_q;
-  assign in = '{valid: valid_i, enqueue: enqueue_i, empty: empty_i, single: single_i, bucket: bucket_i};
+  assign in = '{
+    valid: valid_i, enqueue: enqueue_i, empty: empty_i, single: single_i, bucket: bucket_i
+  };
 
   if (Style == Block && MemoryStages == 1) begin : g_entry
     op_t a_q;
@@ -179,11 +182,13 @@ module tp_bbq_lists
   assign unused = &{1'b0, p_sames};
 
   tp_bbq_fetch #(
-    .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style), .WriteDelay(WriteDelay),
+    .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style),
+    .WriteDelay(WriteDelay),
     .ReadCycles(ReadCycles), .Early(MemoryStages == 1)
   ) i_fetch (
     .clk_i, .rst_ni,
-    .valid_i(a.valid), .address_i(a.bucket), .same_i('0), .history_i(words), .same_o(p_sames), .word_o(p_record)
+    .valid_i(a.valid), .address_i(a.bucket), .same_i('0), .history_i(words), .same_o(p_sames),
+    .word_o(p_record)
   );
 
   assign words[0] = x_next;
@@ -268,7 +273,8 @@ module tp_bbq_lists
   logic [BucketBits-1:0]  data_bucket;
 
   if (MemoryStages == 0) begin : g_direct
-    assign {data_we, data_read, data_address, data, data_bucket} = {enqueue, dequeue, pointer, data_i, x_q.bucket};
+    assign {data_we, data_read, data_address, data, data_bucket} =
+      {enqueue, dequeue, pointer, data_i, x_q.bucket};
   end else begin : g_registered
     logic                   we_q, read_q;
     logic [PointerBits-1:0] address_q;
@@ -280,7 +286,8 @@ module tp_bbq_lists
       in_q <= data_i;
       from_q <= x_q.bucket;
     end
-    assign {data_we, data_read, data_address, data, data_bucket} = {we_q, read_q, address_q, in_q, from_q};
+    assign {data_we, data_read, data_address, data, data_bucket} =
+      {we_q, read_q, address_q, in_q, from_q};
   end
 
   logic [DataBits-1:0]   read, data_q;
@@ -288,7 +295,8 @@ module tp_bbq_lists
   logic [BucketBits-1:0] y_bucket_q, z_bucket_q, bucket_q;
 
   tp_sdp_ram #(.Words(Elements), .Bits(DataBits), .OutputRegister(1'b1)) i_data (
-    .clk_i, .we_i(data_we), .waddr_i(data_address), .wdata_i(data), .raddr_i(data_address), .rdata_o(read)
+    .clk_i, .we_i(data_we), .waddr_i(data_address), .wdata_i(data), .raddr_i(data_address),
+    .rdata_o(read)
   );
 
   always_ff @(posedge clk_i) begin

@@ -54,8 +54,11 @@ package tp_bbq_pkg;
     return (words == 1) ? Registers : (words <= lut_words) ? Lut : Block;
   endfunction
 
-  /// Operations ahead whose words may not be in a table's memory yet when it is read in `read_cycles`; see `tp_bbq_fetch`.
-  function automatic int unsigned history(style_e kind, int unsigned write_delay, int unsigned read_cycles);
+  /// Operations ahead whose words may not be in a table's memory yet when it is read in
+  /// `read_cycles`; see `tp_bbq_fetch`.
+  function automatic int unsigned history(
+    style_e kind, int unsigned write_delay, int unsigned read_cycles
+  );
     return write_delay + ((kind == Block) ? read_cycles + 1 : 1);
   endfunction
 
@@ -75,21 +78,26 @@ package tp_bbq_pkg;
 
   /// Cycles from a request to the last level's end.
   function automatic int unsigned tree_latency(
-    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words, int unsigned memory_stages
+    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words,
+    int unsigned memory_stages
   );
     int unsigned sum = (partitions == 1) ? 1 : 2;
     for (int unsigned level = first_level(width, partitions); level <= levels; level++) begin
-      sum += cycles(style(32'd1 << (unsigned'($clog2(width)) * (level - 1)), lut_words), memory_stages);
+      sum += cycles(
+        style(32'd1 << (unsigned'($clog2(width)) * (level - 1)), lut_words), memory_stages
+      );
     end
     return sum;
   endfunction
 
   /// Cycles from a request to its response.
   function automatic int unsigned latency(
-    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words, int unsigned memory_stages
+    int unsigned width, int unsigned levels, int unsigned partitions, int unsigned lut_words,
+    int unsigned memory_stages
   );
     int unsigned buckets = 32'd1 << (unsigned'($clog2(width)) * levels);
-    return tree_latency(width, levels, partitions, lut_words, memory_stages) + list_cycles(style(buckets, lut_words), memory_stages) + 2 +
+    return tree_latency(width, levels, partitions, lut_words, memory_stages) +
+           list_cycles(style(buckets, lut_words), memory_stages) + 2 +
            memory_stages;
   endfunction
 endpackage

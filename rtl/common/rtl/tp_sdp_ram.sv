@@ -14,8 +14,9 @@ module tp_sdp_ram #(
   /// Whether a second register follows the read; most block RAMs have one inside, and are slow
   /// without it.
   parameter bit OutputRegister = 1'b1,
-  /// Words of a bank: a power of two. With the output register a larger memory is made of several banks, each with a register of its
-  /// own inside, and a multiplexer behind these; up to 512 banks. 16384 are those of an ECP5's block RAM with one bit in a word.
+  /// Words of a bank: a power of two. With the output register a larger memory is made of several
+  /// banks, each with a register of its own inside, and a multiplexer behind these; up to 512
+  /// banks. 16384 are those of an ECP5's block RAM with one bit in a word.
   parameter int unsigned BankWords = 16384,
   /// Bits of an address.
   localparam int unsigned AddressBits = (Words > 1) ? $clog2(Words) : 1
@@ -42,7 +43,7 @@ module tp_sdp_ram #(
   end
 
   // More banks than Verilator's loops have turns are left to the tool.
-  localparam bit          Divided  = OutputRegister && Words > BankWords && Words / BankWords <= 512;
+  localparam bit Divided = OutputRegister && Words > BankWords && Words / BankWords <= 512;
   localparam int unsigned Banks    = Divided ? (Words + BankWords - 1) / BankWords : 1;
   localparam int unsigned OwnWords = (Banks > 1) ? BankWords : Words;
 
