@@ -73,7 +73,7 @@ parameters! {
         /// Folder for the files, which must be empty or not exist yet. Without it, nothing is written.
         out: PathBuf => { value: "DIR", heading: CIRCUIT },
         /// Number of operations of the test bench.
-        operations: Within<u32, 1, 10_000_000> => { value: "N", default: "10000", heading: CIRCUIT },
+        operations: Within<u32, 1, 10_000_000> => { value: "N", default: "40000", heading: CIRCUIT },
         /// Seed of the operations of the test bench.
         seed: u64 => { value: "SEED", default: "1", heading: CIRCUIT },
         /// Clock frequency that you wish. If synthesis has not reached it, rates are those at the clock that it has reached.
