@@ -44,7 +44,7 @@ pub struct LinkFault {
     pub from: Nanos,
     /// Time at which it is over.
     pub until: Nanos,
-    /// What is wrong.
+    /// The kind of the fault.
     pub kind: FaultKind,
 }
 
