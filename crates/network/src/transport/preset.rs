@@ -47,6 +47,7 @@ pub const PUBLISHED_WINDOWS: WindowSettings = WindowSettings {
     loss: 1,
     least_threshold: 2,
     most: PUBLISHED_WINDOW as u64,
+    hystart: false,
 };
 
 /// Windows of pFabric's senders: they start at the threshold.

@@ -177,6 +177,7 @@ impl<C: CongestionControl, R: LossRecovery> Sender<C, R> {
                 acknowledged: ack,
                 next: self.board.next(),
                 in_flight,
+                sample: delivered.round_trip,
                 smoothed: self.round_trip.smoothed().unwrap_or_default(),
                 is_limited,
                 may_grow: !is_recovering && ack > FIRST_BYTE,

@@ -22,6 +22,7 @@ fn full(control: &impl CongestionControl, now: Nanos, acknowledged: u64, is_mark
         acknowledged,
         next: acknowledged + control.cwnd(),
         in_flight: control.cwnd(),
+        sample: None,
         smoothed: ROUND_TRIP,
         is_limited: false,
         may_grow: true,
@@ -231,4 +232,67 @@ fn standard_timeouts_are_a_second_at_least() {
     let mut round_trip = RoundTrip::new(TimeoutSettings::STANDARD);
     round_trip.measure(Nanos(80_000));
     assert_eq!(round_trip.timeout(), Nanos::from_secs(1));
+}
+
+/// A sender in its first slow start with HyStart++, and the round-trip time in ms of each round. Returns the window in segments at the end of
+/// each round.
+fn slow_start(round_trips: &[u64]) -> (Reno, Vec<u64>) {
+    let settings = WindowSettings { hystart: true, ..WindowSettings::standard(SEGMENT as u32) };
+    let mut reno = Reno::new(settings);
+    let mut acknowledged = 1;
+    let windows = round_trips.iter().map(|round_trip| {
+        let end = acknowledged + reno.cwnd() / SEGMENT * SEGMENT;
+        while acknowledged < end {
+            acknowledged += SEGMENT;
+            let ack = full(&reno, Nanos(0), acknowledged, false);
+            reno.on_ack(&Acknowledged { next: end, sample: Some(Nanos::from_millis(*round_trip)), ..ack });
+        }
+        reno.cwnd() / SEGMENT
+    });
+    let windows = windows.collect();
+    (reno, windows)
+}
+
+/// RFC 9406 §4.2: as long as round-trip times grow by less than an eighth, or 4 ms, slow start is as ever.
+#[test]
+fn hystart_waits_for_longer_round_trips() {
+    for round_trips in [[50, 50, 56, 56], [20, 20, 23, 23], [200, 200, 215, 215]] {
+        let (reno, windows) = slow_start(&round_trips);
+        assert_eq!(windows, [20, 40, 80, 160], "{round_trips:?}");
+        assert!(reno.cwnd() < reno.ssthresh());
+    }
+}
+
+/// RFC 9406 §4.2: after eight measurements of a longer round trip, the window grows by a quarter of what is acknowledged; after five rounds,
+/// the first among them, slow start is over.
+#[test]
+fn hystart_slows_down_and_ends_slow_start() {
+    for round_trips in [[50, 50, 57], [20, 20, 24], [200, 200, 216]] {
+        assert_eq!(slow_start(&round_trips).1, [20, 40, 40 + 8 + 32 / 4], "{round_trips:?}");
+    }
+    let (mut reno, windows) = slow_start(&[50, 50, 57, 57, 57, 57, 57]);
+    assert_eq!(windows[2..5], [56, 70, 87]);
+    assert!(reno.cwnd() < reno.ssthresh(), "five rounds are not over before the next one begins");
+    let ended = slow_start(&[50, 50, 57, 57, 57, 57, 57, 57]);
+    assert_eq!(ended.0.ssthresh() / SEGMENT, windows[6], "the window at the end of the fifth");
+    assert!(ended.1[7] <= windows[6] + 1, "from then on it grows by a segment in a round trip");
+    reno.on_loss(100 * SEGMENT, Nanos(0));
+    assert_eq!([reno.cwnd(), reno.ssthresh()], [50 * SEGMENT; 2]);
+}
+
+/// RFC 9406 §4.2: if the round-trip time is shorter again, slow start is as before.
+#[test]
+fn hystart_speeds_up_again() {
+    let (reno, windows) = slow_start(&[50, 50, 57, 49]);
+    assert_eq!(windows[3], 56 + 8 / 4 + 48);
+    assert!(reno.cwnd() < reno.ssthresh());
+}
+
+/// RFC 9406 §4.3: a later slow start is the standard one.
+#[test]
+fn hystart_is_for_the_first_slow_start() {
+    let (mut reno, _) = slow_start(&[50, 50, 57]);
+    reno.on_timeout(56 * SEGMENT, true, Nanos(0));
+    let segments: Vec<u64> = rounds(&mut reno, Nanos(0), 6).iter().map(|bytes| bytes / SEGMENT).collect();
+    assert_eq!(segments, [1, 2, 4, 8, 16, 28]);
 }

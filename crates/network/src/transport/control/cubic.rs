@@ -25,8 +25,7 @@ const MOST_MICROS: u64 = 1 << 32;
 ///
 /// - Unit: bytes, time in µs; all in integers.
 /// - Cost: O(1); an integer cube root for each loss.
-/// - Source: RFC 9438, with fast convergence (§4.7). Departures: slow start is Reno's (no HyStart++), and a spurious loss is not undone
-///   (§4.9).
+/// - Source: RFC 9438, with fast convergence (§4.7). Departure: a spurious loss is not undone (§4.9). HyStart++ (§4.10) is a setting.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     window: Window,
@@ -185,7 +184,7 @@ impl CongestionControl for Cubic {
             return;
         }
         if self.window.is_slow_start() {
-            self.window.slow_start(ack.bytes);
+            self.window.slow_start(ack);
         } else {
             self.avoid(ack);
         }

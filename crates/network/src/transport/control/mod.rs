@@ -6,12 +6,13 @@
 //! | [`cubic`] | a cubic of the time since the loss | RFC 9438 |
 //! | [`dctcp`] | cut by the share of marked bytes | RFC 8257 |
 //!
-//! [`window`] holds what they share, and [`Control`] is one of them that is chosen while the program runs. What is lost, and when, is
+//! [`window`] holds what they share, [`hystart`] an earlier end of slow start (RFC 9406), and [`Control`] is one of them that is chosen while the program runs. What is lost, and when, is
 //! [recovery](super::recovery)'s to decide.
 
 pub mod any;
 pub mod cubic;
 pub mod dctcp;
+pub mod hystart;
 pub mod reno;
 pub mod window;
 
@@ -52,6 +53,8 @@ pub struct Acknowledged {
     pub next: u64,
     /// Bytes on their way before it came.
     pub in_flight: u64,
+    /// Round-trip time that it measures, if it does.
+    pub sample: Option<Nanos>,
     /// Smoothed round-trip time; zero before the first measurement.
     pub smoothed: Nanos,
     /// Whether the window held a segment back since what it acknowledges was sent.

@@ -1,6 +1,7 @@
 //! The window that all congestion controls share: its limits, slow start, and the additive increase.
 
 use super::Acknowledged;
+use super::hystart::HyStart;
 use crate::transport::settings::{BadSettings, check_range, check_segment};
 
 /// Greatest window of all, in bytes: four times what a header can tell (RFC 7323 §2.3), so that products of windows fit into 64 bits.
@@ -24,6 +25,8 @@ pub struct WindowSettings {
     pub least_threshold: u32,
     /// Greatest window, in bytes.
     pub most: u64,
+    /// Whether the first slow start ends when round-trip times grow (HyStart++, RFC 9406).
+    pub hystart: bool,
 }
 
 impl WindowSettings {
@@ -36,6 +39,7 @@ impl WindowSettings {
             loss: 1,            // RFC 5681 §3.1: LW
             least_threshold: 2, // RFC 5681 §3.1 (4)
             most: 1 << 30,      // RFC 7323 §2.3: the greatest window
+            hystart: false,
         }
     }
 
@@ -65,6 +69,8 @@ pub struct Window {
     ssthresh: u64,
     /// Bytes acknowledged since the last additive increase.
     counted: u64,
+    /// HyStart++, as long as the first slow start lasts.
+    hystart: Option<HyStart>,
 }
 
 impl Window {
@@ -78,6 +84,7 @@ impl Window {
             cwnd: segments(settings.initial).min(settings.most),
             ssthresh: settings.threshold.map_or(settings.most, segments),
             counted: 0,
+            hystart: settings.hystart.then(HyStart::default),
         }
     }
 
@@ -147,6 +154,7 @@ impl Window {
     pub fn set_threshold(&mut self, ssthresh: u64) {
         let least = self.segment() * u64::from(self.settings.least_threshold);
         self.ssthresh = ssthresh.max(least);
+        self.hystart = None; // RFC 9406 §4.3: in the first slow start only
     }
 
     /// Sets the window to the loss window, without touching the threshold.
@@ -161,9 +169,18 @@ impl Window {
         self.counted = 0;
     }
 
-    /// Grows in slow start: by what was acknowledged, at most a segment (RFC 5681 §3.1 (2)).
-    pub fn slow_start(&mut self, bytes: u64) {
-        self.set(self.cwnd + bytes.min(self.segment()));
+    /// Grows in slow start: by what was acknowledged, at most a segment (RFC 5681 §3.1 (2)), or as HyStart++ has it.
+    pub fn slow_start(&mut self, ack: &Acknowledged) {
+        let segment = self.segment();
+        let Some(hystart) = &mut self.hystart else {
+            self.set(self.cwnd + ack.bytes.min(segment));
+            return;
+        };
+        let (growth, is_over) = hystart.hear(ack, segment);
+        self.set(self.cwnd + growth);
+        if is_over {
+            self.set_threshold(self.cwnd); // RFC 9406 §4.2
+        }
     }
 
     /// Grows by a segment for each window of acknowledged bytes (RFC 5681 §3.1).
@@ -181,7 +198,7 @@ impl Window {
             return;
         }
         if self.is_slow_start() {
-            self.slow_start(ack.bytes);
+            self.slow_start(ack);
         } else {
             self.additive_increase(ack.bytes);
         }
