@@ -60,9 +60,14 @@ module DP16KD #(
     endcase
   endfunction
 
+  // Whether a write changes any byte of a word of 18 or 36 bits; smaller ones have no enables.
+  function automatic logic any(int width, logic [13:0] address);
+    return width == 36 ? |address[3:0] : width == 18 ? |address[1:0] : 1'b1;
+  endfunction
+
   logic write_a, write_b;
-  assign write_a = CEA && WEA;
-  assign write_b = CEB && WEB;
+  assign write_a = CEA && WEA && any(DATA_WIDTH_A, ada);
+  assign write_b = CEB && WEB && any(DATA_WIDTH_B, adb);
 
   logic [35:0] word_a, word_b, next_a, next_b;
   assign word_a = DATA_WIDTH_A < 9 ? 36'(dia) << low(DATA_WIDTH_A, ada) : {dib, dia};
