@@ -56,6 +56,7 @@ struct State {
     is_stopped: AtomicBool,
     packets: AtomicU64,
     dropped: AtomicU64,
+    late_nanos: AtomicU64,
 }
 
 impl DelayLine {
@@ -99,6 +100,11 @@ impl DelayLine {
     /// Packets that were delivered.
     pub fn packets(&self) -> u64 {
         self.state.packets.load(Ordering::Relaxed)
+    }
+
+    /// The most by which a packet was delivered later than it was due: how far the path was from what was asked for.
+    pub fn lateness(&self) -> Duration {
+        Duration::from_nanos(self.state.late_nanos.load(Ordering::Relaxed))
     }
 
     /// Packets for which there was no room.
@@ -218,9 +224,12 @@ impl Line {
 
     fn let_go(&mut self) -> io::Result<()> {
         while let Some((due, packet)) = self.held.front() {
-            if clock::now() < *due {
+            let now = clock::now();
+            if now < *due {
                 break;
             }
+            let late = u64::try_from(now.duration_since(*due).as_nanos()).unwrap_or(u64::MAX);
+            self.state.late_nanos.fetch_max(late, Ordering::Relaxed);
             self.far.write_all(packet)?;
             self.held.pop_front();
             self.state.packets.fetch_add(1, Ordering::Relaxed);

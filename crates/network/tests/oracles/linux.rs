@@ -3,6 +3,7 @@
 //! The path of Linux is a pair of namespaces with a port and a delay in user space; ours is the simulator's. Windows are compared after
 //! the first period: it depends on how slow start ends, where Linux has HyStart.
 
+use std::io::Write;
 use std::time::Duration;
 
 use trueplane_linux::testnet::{self, DelayLine, Fifo, Flows, Pair, Requirement};
@@ -19,33 +20,47 @@ const BOUND: f64 = 0.1;
 /// Time between two looks at the kernel's window.
 const EVERY: Duration = Duration::from_millis(2);
 
-/// The window of Linux's sender over time; `None` where the machine has no test network.
+/// Runs until one is not disturbed.
+const RUNS: u32 = 3;
+
+/// The window of Linux's sender over time; `None` where the machine has no test network, or is too busy for one: a packet that is late by more
+/// than a tenth of the delay makes another path of it.
 fn measure(path: Path, congestion: &str, time: Duration) -> Option<Trace> {
+    for _ in 0..RUNS {
+        let (trace, lateness) = run(path, congestion, time)?;
+        if lateness <= path.delay / 10 {
+            return Some(trace);
+        }
+        // Past the test harness, which swallows what a passing test prints.
+        writeln!(std::io::stderr(), "{congestion}: not compared, as a packet was late by {lateness:.1?}")
+            .unwrap();
+    }
+    None
+}
+
+/// One run: the window, and the most by which a packet was late.
+fn run(path: Path, congestion: &str, time: Duration) -> Option<(Trace, Duration)> {
     let net = testnet::start(&[Requirement::Tun], Pair::new)?;
     let fifo = Fifo { rate: path.rate, room: path.room };
-    let _line = DelayLine::behind(&net.left, &net.right, path.delay, fifo).unwrap();
+    let line = DelayLine::behind(&net.left, &net.right, path.delay, fifo).unwrap();
     let samples = Flows::connect(&net.left, &net.right, 1, congestion).unwrap().trace(time, EVERY).unwrap();
     let points = samples.iter().map(|sample| Point {
         time: sample.time.as_secs_f64(),
         segments: f64::from(sample.cwnd),
         is_open: !sample.is_recovering && !sample.is_after_timeout,
     });
-    Some(Trace::new(points.collect()))
+    Some((Trace::new(points.collect()), line.lateness()))
 }
 
-/// Windows, periods and shape of the two differ by no more than the bound.
+fn near(what: &str, theirs: f64, ours: f64) {
+    let ratio = ours / theirs;
+    assert!((ratio - 1.0).abs() <= BOUND, "{what}: {ours:.2}, Linux has {theirs:.2}: a ratio of {ratio:.3}");
+}
+
+/// Mean window and shape of the two differ by no more than the bound.
 fn compare(theirs: &Summary, ours: &Summary) {
     eprintln!("Linux: {theirs:.3?}\nours:  {ours:.3?}");
-    let near = |what: &str, theirs: f64, ours: f64| {
-        let ratio = ours / theirs;
-        assert!(
-            (ratio - 1.0).abs() <= BOUND,
-            "{what}: {ours:.2}, Linux has {theirs:.2}: a ratio of {ratio:.3}"
-        );
-    };
-    eprintln!("{} and {} periods", theirs.periods, ours.periods);
     near("mean window in segments", theirs.mean, ours.mean);
-    near("seconds from recovery to recovery", theirs.length, ours.length);
     for (theirs, ours) in theirs.shape.iter().zip(ours.shape) {
         near("share of the mean window", *theirs, ours);
     }
@@ -59,13 +74,16 @@ fn reno_has_the_window_of_linux() {
     let path = Path { rate, room: Bytes(50_000), delay: Duration::from_millis(20) };
     let time = Duration::from_secs(12);
     let Some(theirs) = measure(path, "reno", time) else { return };
-    let ours = path.simulate(preset::linux(Reno::new(LINUX_WINDOWS)), time);
-    compare(&theirs.summary(), &ours.summary());
+    let ours = path.simulate(preset::linux(Reno::new(LINUX_WINDOWS)), time).summary();
+    let theirs = theirs.summary();
+    compare(&theirs, &ours);
+    near("seconds from recovery to recovery", theirs.period(), ours.period());
 }
 
 /// 20 Mbit/s and 60 ms hold 100 packets, and the queue half as many: the window is CUBIC's, not the one that Reno would have.
 ///
-/// By fast convergence a short period follows a long one.
+/// How long a period is, is not compared. By fast convergence (RFC 9438 §4.7) it is 7 s if the loss before it came at a smaller window than the
+/// one before that, and else 4 s: a segment decides which of the two follows.
 #[test]
 fn cubic_has_the_window_of_linux() {
     let _alone = testnet::alone();

@@ -21,16 +21,23 @@ pub(crate) struct Trace {
 }
 
 /// A trace in numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Summary {
-    /// Number of periods: congestion avoidance and the recovery behind it.
-    pub(crate) periods: usize,
-    /// Mean length of a period, in seconds.
-    pub(crate) length: f64,
+    /// Length of each period, which is congestion avoidance and the recovery behind it, in seconds.
+    pub(crate) lengths: Vec<f64>,
     /// Mean window in congestion avoidance, in segments.
     pub(crate) mean: f64,
     /// Mean window in each tenth of congestion avoidance, in mean windows.
     pub(crate) shape: [f64; BINS],
+}
+
+impl Summary {
+    /// Median length of a period, in seconds.
+    pub(crate) fn period(&self) -> f64 {
+        let mut lengths = self.lengths.clone();
+        lengths.sort_by(f64::total_cmp);
+        lengths[lengths.len() / 2]
+    }
 }
 
 impl Trace {
@@ -38,7 +45,7 @@ impl Trace {
         Self { points }
     }
 
-    /// The numbers of the periods after the first: of an even number of them, as long and short ones may take turns.
+    /// The numbers of the whole periods after the first.
     pub(crate) fn summary(&self) -> Summary {
         let turns = |to_open: bool| {
             let is_turn = move |at: &usize| {
@@ -47,11 +54,11 @@ impl Trace {
             (1..self.points.len()).filter(is_turn).collect::<Vec<usize>>()
         };
         let (starts, losses) = (turns(true), turns(false));
-        let count = starts.len().saturating_sub(2) / 2 * 2;
-        assert!(count > 0, "{} recoveries", starts.len());
-        let starts = &starts[starts.len() - 1 - count..];
+        assert!(starts.len() > 2, "{} recoveries", starts.len());
+        let starts = &starts[1..];
+        let count = starts.len() - 1;
         let time_of = |at: usize| self.points[at].time;
-        let length = (time_of(starts[count]) - time_of(starts[0])) / count as f64;
+        let lengths = starts.windows(2).map(|pair| time_of(pair[1]) - time_of(pair[0])).collect();
         let (mut sum, mut time, mut shape) = (0.0, 0.0, [0.0; BINS]);
         for &start in &starts[..count] {
             let loss = losses.iter().find(|&&loss| loss > start).copied().unwrap_or(start);
@@ -65,7 +72,7 @@ impl Trace {
                     integral(avoidance, at(bin), at(bin + 1)) / window_time * BINS as f64 / count as f64;
             }
         }
-        Summary { periods: count, length, mean: sum / time, shape }
+        Summary { lengths, mean: sum / time, shape }
     }
 }
 
