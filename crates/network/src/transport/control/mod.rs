@@ -6,8 +6,8 @@
 //! | [`cubic`] | a cubic of the time since the loss | RFC 9438 |
 //! | [`dctcp`] | cut by the share of marked bytes | RFC 8257 |
 //!
-//! [`window`] holds what they share, [`hystart`] an earlier end of slow start (RFC 9406), and [`Control`] is one of them that is chosen while the program runs. What is lost, and when, is
-//! [recovery](super::recovery)'s to decide.
+//! [`window`] holds what they share, [`hystart`] an earlier end of slow start (RFC 9406), and [`Control`] is one of them that is chosen while
+//! the program runs. What is lost, and when, is [recovery](super::recovery)'s to decide.
 
 pub mod any;
 pub mod cubic;
