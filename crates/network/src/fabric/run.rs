@@ -15,8 +15,11 @@ use crate::simulator::{
 };
 use crate::transport::{Simplified, Transport, preset};
 
-/// Looks at a run without a packet that arrived in between, after which it has no end.
-const MOST_IDLE: u32 = 64;
+/// Looks at a run without a packet that arrived in between, after which it has no end: four million events.
+const MOST_IDLE: u32 = 1 << 10;
+
+/// Nanoseconds of simulated time in a unit of progress.
+const UNIT: u64 = 1_000;
 
 /// Ports of a run that are shown.
 const BUSIEST: usize = 5;
@@ -86,10 +89,10 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         offered.iter().map(|offered| Load::new(*offered, flows_at(offered), &sizes)).collect();
     let runs: Vec<(&Load, SystemName)> =
         loads.iter().flat_map(|load| options.policies.iter().map(move |&system| (load, system))).collect();
-    let packets: u64 = loads.iter().map(Load::packets).sum();
-    observer.stage("simulating packets", packets * options.policies.len() as u64);
     let captured = options.captured(&network, runs.len())?;
-    let setting = Setting { options, network: &network, topology, faults, captured, observer };
+    let start_time = Nanos((seconds * 1e9) as u64);
+    observer.stage("simulating", runs.len() as u64 * (start_time.0 / UNIT));
+    let setting = Setting { options, network: &network, topology, faults, captured, start_time, observer };
     let mut done = cases::over(&runs, observer, |(load, system)| setting.run(load, *system))?.into_iter();
     let at_load = |load: Load| AtLoad {
         load: bits_of(&load.flows) / seconds / capacity,
@@ -100,7 +103,7 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
     Ok(Found {
         hosts: topology.hosts(),
         mean_bytes: sizes.mean(),
-        start_time: Nanos((seconds * 1e9) as u64),
+        start_time,
         is_recorded: matches!(workload, Workload::Flows(_)),
         loads: loads.into_iter().map(at_load).collect(),
     })
@@ -119,11 +122,6 @@ impl Load {
             .map(|discipline| Formula::new(sizes, offered.load, discipline));
         Self { offered, flows, formulas }
     }
-
-    /// Packets with bytes of the flows, and their acknowledgements.
-    fn packets(&self) -> u64 {
-        2 * self.flows.iter().map(|flow| PACKING.packets(flow.bytes)).sum::<u64>()
-    }
 }
 
 /// Bits of the flows that have ended over the time until the last of them did; 0 bit/s if none has.
@@ -140,6 +138,8 @@ struct Setting<'a> {
     faults: Option<Faults>,
     /// Number of the link to capture.
     captured: Option<u32>,
+    /// Time in which flows start.
+    start_time: Nanos,
     observer: &'a dyn Observer,
 }
 
@@ -210,16 +210,16 @@ impl Setting<'_> {
         if let Some(capture) = &capture {
             network = network.capturing(capture.clone());
         }
-        // What is sent again counts only once, so that the last unit of progress is the last of the work.
-        let (expected, mut told) = (load.packets(), 0);
-        let mut tell = |delivered: u64| {
-            let delivered = delivered.min(expected);
-            self.observer.advance(delivered - told);
-            told = delivered;
+        // Progress is the time in which flows start: nobody knows how long the last ones take.
+        let (first, mut told) = (load.flows.first().map_or(Nanos(0), |flow| flow.start), 0);
+        let mut tell = |time: Nanos| {
+            let done = time.since(first).min(self.start_time).0 / UNIT;
+            self.observer.advance(done - told);
+            told = done;
         };
         let (mut arrived, mut idle) = (0, 0);
         let watch = |so_far: &Outcome| {
-            tell(so_far.counts.delivered);
+            tell(so_far.end);
             idle = if so_far.counts.delivered > arrived { 0 } else { idle + 1 };
             arrived = so_far.counts.delivered;
             idle < MOST_IDLE && !self.observer.interrupted()
@@ -232,7 +232,7 @@ impl Setting<'_> {
                 "under {system} no packet arrives any more: expected ports that let every packet through at some time"
             )));
         }
-        tell(expected);
+        tell(Nanos::MAX);
         if let Some(capture) = capture {
             capture.finish().map_err(|error| self.options.cannot_write(&error))?;
         }

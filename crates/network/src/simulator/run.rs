@@ -25,24 +25,28 @@ const WAKE: u32 = 2;
 /// The next flow starts.
 const START: u32 = 3;
 
-/// Number of events between two looks at a run.
-pub const WATCHED: u64 = 1 << 16;
+/// Number of events between two looks at a run: less than 10 ms of work, also under a slow scheduler.
+pub const WATCHED: u64 = 1 << 12;
 
 /// An output port and what went through it: offered = sent + dropped + waiting, and what its link dropped.
+///
+/// Ports take turns, so that a packet finds a port that the processor's cache may have lost. The first line of 64 bytes has all but the queue,
+/// which may be large.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Port<Q> {
-    queue: Q,
     /// Time at which the line is free.
     free: Nanos,
-    /// Whether an event at that time is in the calendar.
-    is_waiting: bool,
-    /// Node at the end of the link.
-    to: u32,
     line: Line,
     delay: Nanos,
     offered: u64,
     sent: u64,
     dropped: u64,
+    /// Node at the end of the link.
+    to: u32,
+    /// Whether an event at the time at which the line is free is in the calendar.
+    is_waiting: bool,
+    queue: Q,
 }
 
 /// Hosts with flows, ports with queues `Q`, connections of `T`.
