@@ -68,6 +68,7 @@ fn compare(theirs: &Summary, ours: &Summary) {
 
 /// 20 Mbit/s and 20 ms hold 33 packets, and so does the queue: a period is a second.
 #[test]
+#[ignore = "a busy machine disturbs the path: run `make oracles` on a quiet one"]
 fn reno_has_the_window_of_linux() {
     let _alone = testnet::alone();
     let rate = BitsPerSec(20_000_000);
@@ -85,6 +86,7 @@ fn reno_has_the_window_of_linux() {
 /// How long a period is, is not compared. By fast convergence (RFC 9438 §4.7) it is 7 s if the loss before it came at a smaller window than the
 /// one before that, and else 4 s: a segment decides which of the two follows.
 #[test]
+#[ignore = "a busy machine disturbs the path: run `make oracles` on a quiet one"]
 fn cubic_has_the_window_of_linux() {
     let _alone = testnet::alone();
     let rate = BitsPerSec(20_000_000);
