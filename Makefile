@@ -7,6 +7,7 @@
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
 # make test-kubernetes  `fair admit` on a real control plane with a thousand simulated nodes, built from Go modules the first time
+# make oracles   the windows of Linux's TCP senders beside ours, on a quiet machine
 # make browser   `cache compare` as one page that works offline: target/browser/trueplane.html (browser/README.md)
 # make site      the documentation as web pages, at target/site/index.html
 # make bench     how fast, side by side (minutes)
@@ -27,7 +28,7 @@ LIBRARIES := cache fair limit network offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
 
-.PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver test-kubernetes fuzz kills fuzz-smoke swarm bench
+.PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver test-kubernetes oracles fuzz kills fuzz-smoke swarm bench
 
 build: setup-build
 	cargo build --release --features live
@@ -155,6 +156,10 @@ semver:
 kills:
 	TRUEPLANE_KILLS=100 cargo test --workspace $(TESTED) --test proxy -- --nocapture kills_under_load
 	cargo test --workspace $(TESTED) --lib -- --ignored --nocapture a_million_objects
+
+# The windows of Linux's senders beside ours, in namespaces: on a quiet machine, as root. Three quarters of a minute.
+oracles:
+	cargo test -p trueplane-network --test oracles -- --ignored --nocapture
 
 # Fails where a hot path takes more than 2 % more or fewer instructions than docs/instructions.md says.
 instructions-check:

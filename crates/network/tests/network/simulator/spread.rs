@@ -75,8 +75,7 @@ fn a_flow_takes_its_paths_in_turn() {
 fn run(spread: Spread, seed: u64) -> Outcome {
     let rate = BitsPerSec(1_000_000_000);
     let topology = Topology::leaf_spine(2, 4, 1, rate, BitsPerSec(250_000_000), Nanos(20)).unwrap();
-    let network =
-        Network::new(&topology, |_| DropTail::new(60_000), preset::standard_tcp(), 120, 5).unwrap();
+    let network = Network::new(&topology, |_| DropTail::new(60_000), preset::standard_tcp(), 120, 5).unwrap();
     let network = match spread.chooser(seed) {
         Some(chooser) => network.choosing(chooser),
         None => network,
