@@ -59,7 +59,10 @@ module tp_bbq_formal
   tp_bbq #(
     .Width(Width), .Levels(Levels), .Elements(Elements), .DataBits(DataBits), .Partitions(Partitions), .Lanes(Lanes),
     .LutWords(LutWords), .MemoryStages(MemoryStages)
-  ) i_dut (.*);
+  ) i_dut (
+    .clk_i, .rst_ni, .valid_i, .ready_o, .op_i, .partition_i, .priority_i, .data_i,
+    .valid_o, .status_o, .op_o, .partition_o, .priority_o, .data_o, .occupancy_o
+  );
 
   // The oldest element is in [0]; those that are used are together.
   element_t [Elements-1:0] list_q, list_d;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
 /// What a block RAM of an ECP5 (DP16KD) does, as far as netlists of rtl/ use it. For simulation of netlists; see netlist.py, which refuses
 /// other parameters. Words, addresses and byte enables are those to which Yosys maps memories (its lattice/brams_map_16kd.v). An output
 /// register takes one more rising edge with OCE, as outreg.py has it.

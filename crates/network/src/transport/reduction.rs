@@ -68,7 +68,7 @@ impl Proportional {
         self.window = in_flight + count;
     }
 
-    /// So many bytes are sent.
+    /// Counts bytes that are sent.
     #[inline]
     pub fn send(&mut self, bytes: u64) {
         self.sent += bytes;

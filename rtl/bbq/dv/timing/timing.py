@@ -103,7 +103,7 @@ def level(number: int) -> list[Stage]:
         if in_block_ram:
             return index, *(waves.at(f"{path}.g_tables.{name}[{index}]", cycle) for name in ("c_counts_q", "c_counts_next"))
         # Here it is read in C, and changed in the next cycle.
-        return index, waves.at(f"{path}.g_counts.c_count", cycle), waves.at(f"{path}.g_counts.d_count_next", cycle + 1)
+        return index, waves.at(f"{path}.g_counts.c_word.count", cycle), waves.at(f"{path}.g_counts.d_word_next.count", cycle + 1)
 
     def count_words(waves: Waves, cycle: int) -> str:
         index, before, after = counts(waves, cycle)
