@@ -78,6 +78,7 @@ def fabric(
     pattern: Text = 'random',
     fan_in: Number = '16',
     rank: Text = 'pfabric',
+    deadline: Number = '10',
     transport: Text = 'standard',
     policies: Text | Sequence[Text] = 'all',
     load: Number | Sequence[Number] | None = None,
@@ -90,6 +91,10 @@ def fabric(
     access_rate: Number = '1Gbps',
     core_rate: Number = '4Gbps',
     link_delay: Time = '20ns',
+    faults: Text | None = None,
+    balancing: Text = 'hash',
+    pcap: Text | None = None,
+    pcap_link: Text | None = None,
     queues: Number = '8',
     depth: Number = '10',
     buffer: Number | None = None,
@@ -110,7 +115,10 @@ def fabric(
     The policies tcp and dctcp have FIFO ports. All others are schedulers: each port sends the waiting
     packet with the smallest rank first, as well as the scheduler can. With `rank` pfabric, ranks are
     the bytes that a flow has left, which makes small flows fast. With `rank` stfq, ranks share each
-    link fairly.
+    link fairly. The ranks lstf and edf go by deadlines, and fifo+ by how long packets waited at other
+    ports.
+
+    Links can have faults (`faults`), and packets can be spread over several ways (`balancing`).
 
     The classical model is a queueing formula for a single link: M/G/1 with the shortest remaining flow
     first for schedulers with `rank` pfabric, and M/G/1 with processor sharing for everything else.
@@ -129,7 +137,10 @@ def fabric(
     fan_in:
         Only for `pattern` incast: number of hosts that send to one host at once. [1 to 16384]
     rank:
-        Rank by which the ports of schedulers order packets. One of pfabric, stfq.
+        Rank by which the ports of schedulers order packets. One of pfabric, stfq, lstf, fifo+, edf.
+    deadline:
+        Deadline of each flow, as a multiple of the least time that it can take. Ranks lstf and edf go
+        by it.
     transport:
         How senders recover from losses and set their windows and timers. The settings are those of the
         published simulations for both: segments of 1380 bytes, 3 of them in the first window (30 for
@@ -161,17 +172,35 @@ def fabric(
         Rate of the links between switches, unless a file says it.
     link_delay:
         Propagation delay of each link, unless a file says it.
+    faults:
+        CSV file with faults of links: times without the link, losses and jitter. It has the columns
+        from, to, start_ns, end_ns, kind and value. Each row is a fault of a link in both directions,
+        such as leaf0,spine1,0,5000000,down, or 3,leaf0,0,1000000000,loss,1000. The kinds are down,
+        without a value; loss, with the packets that are lost of a million; and jitter, with the longest
+        additional delay in nanoseconds. Switches are leaf0, spine0, edge0, aggregation0, core0 and so
+        on, or have the names of `topology`. Where links are down, packets take ways without them, if
+        there are any.
+    balancing:
+        Rule for packets with several ways to their host: hash, spray, flowlet:GAP or paths:K. With
+        hash, a flow has one way. With spray, each packet takes a random way. With flowlet:GAP, a flow
+        takes another random way after each pause of at least GAP. With paths:K, a flow takes K ways at
+        each switch in turn.
+    pcap:
+        Capture file to write (pcap) with the packets of the link `pcap_link`. It takes a single load
+        and a single policy.
+    pcap_link:
+        Link of `pcap`, from one node to another, such as 0-leaf0 or leaf0-spine1.
     queues:
         Number of strict-priority queues of a port with a scheduler. [1 to 64]
     depth:
         Number of packets that each queue can hold. A PIFO has one queue with the same total memory. [1
         to 65536]
     buffer:
-        Only for tcp and dctcp: bytes that a FIFO port can hold. Default: 146000B, or 120000B with
-        `rank` stfq.
+        Only for tcp and dctcp: bytes that a FIFO port can hold. Default: 120000B, or 146000B with
+        `rank` pfabric.
     mark:
-        Only for dctcp: a packet is marked if more than so many bytes wait with it. Default: 14600B, or
-        48000B with `rank` stfq.
+        Only for dctcp: a packet is marked if more than so many bytes wait with it. Default: 48000B, or
+        14600B with `rank` pfabric.
     push_down:
         Only for sp-pifo: amount by which it lowers its bounds after an inversion. One of cost,
         queue-bound, rank, one, queue-bound-text.
@@ -194,6 +223,7 @@ def feedback(
     ranks: Text | Sequence[Text] | None = None,
     policies: Text | Sequence[Text] = 'fifo,sp-pifo,gradient,fixed,pifo',
     flow_starts: Number | Sequence[Number] | None = None,
+    both_ways: bool = False,
     duration: Time = '300ms',
     transport: Text = 'standard',
     flow_size: Number = '1MB',
@@ -232,6 +262,10 @@ def feedback(
         sp-pifo-arrivals, gradient-authors, aifo-at-most, packs-past, afq-strict, all.
     flow_starts:
         Flows that start per second. A list varies it. Default: 1000.
+    both_ways:
+        Flows start at both ends of the link, half of them at each. Both ends have the port, and
+        acknowledgements of one direction wait there with data of the other. That is how figures 5 and 6
+        of SP-PIFO were made, with 1500 flows per second.
     duration:
         Time that is simulated.
     transport:
