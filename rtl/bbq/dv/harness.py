@@ -1,7 +1,7 @@
 """Builds the C++ harness for every set of parameters, and runs it.
 
-Usage: harness.py [--ops N] [--seed S] [--only TEXT] [--netlist FILE...]: N operations for each set whose name contains TEXT; of a netlist
-instead of the circuit's sources, if there is one.
+Usage: harness.py [--ops N] [--seed S] [--only TEXT] [--netlist FILE...]: N operations for each set whose name contains TEXT. With a netlist,
+instead of the circuit's sources, TEXT is the whole name of its set.
 """
 
 import argparse
@@ -94,7 +94,8 @@ def main() -> None:
     parser.add_argument("--only", default="")
     parser.add_argument("--netlist", nargs="+", default=[])
     arguments = parser.parse_args()
-    shapes = [shape for shape in HARNESS if arguments.only in shape.name]
+    is_asked = (lambda name: name == arguments.only) if arguments.netlist else (lambda name: arguments.only in name)
+    shapes = [shape for shape in HARNESS if is_asked(shape.name)]
     if not shapes:
         raise SystemExit(f"no set of parameters has {arguments.only!r} in its name")
     failed = []
