@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use trueplane_pqueue::bbq::Shape;
+use trueplane_pqueue::bbq::{Memories, Shape};
 use trueplane_pqueue::rtl::bundle::{File, bundle};
 use trueplane_pqueue::rtl::design::{Design, Extras, Queue};
 use trueplane_pqueue::rtl::shapes::propose;
@@ -70,6 +70,9 @@ parameters! {
         lanes: u32 => { value: "N", default: "2", heading: CIRCUIT },
         /// Size of the largest table that is kept in LUT RAM, in words.
         lut_words: u32 => { value: "N", default: "16", heading: CIRCUIT },
+        /// Registers on the way to block RAMs and behind them, for tables of many of them: a faster clock, and more cycles of latency. Only for the queue
+        /// bbq.
+        memory_stages: bool => { heading: CIRCUIT },
         /// Folder for the files, which must be empty or not exist yet. Without it, nothing is written.
         out: PathBuf => { value: "DIR", heading: CIRCUIT },
         /// Number of operations of the test bench.
@@ -140,10 +143,12 @@ impl Args {
             upper_width: asked.upper_width,
             upper_levels: asked.upper_levels,
         };
-        let (queue, lanes, lut_words) = (asked.queue, asked.lanes, asked.lut_words);
+        let queue = asked.queue;
+        let memories =
+            Memories { lanes: asked.lanes, lut_words: asked.lut_words, stages: asked.memory_stages };
         let designed = match asked.priorities {
-            Some(priorities) => propose(priorities, queue, shape, lanes, lut_words, extras),
-            None => Design::new(queue, shape, lanes, lut_words, extras).map(|design| (design, Vec::new())),
+            Some(priorities) => propose(priorities, queue, shape, memories, extras),
+            None => Design::new(queue, shape, memories, extras).map(|design| (design, Vec::new())),
         };
         let (design, shapes) = designed.map_err(|error| Failure::input(error.to_string()))?;
         let switch = Switch { ports: *asked.ports, port_rate_bps: asked.port_rate, frame: asked.frame };

@@ -51,29 +51,45 @@ pub struct Table {
     pub kept: Kept,
 }
 
+/// How the circuit uses its memories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memories {
+    /// Cycles in which a link is read: 1 or 2.
+    pub lanes: u32,
+    /// Words of the largest table in LUT RAM.
+    pub lut_words: u32,
+    /// Whether there are registers on the way to block RAMs and behind them, which tables of many of them need.
+    pub stages: bool,
+}
+
+impl Default for Memories {
+    fn default() -> Self {
+        Self { lanes: 2, lut_words: LUT_WORDS, stages: false }
+    }
+}
+
 /// The circuit with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circuit {
     layout: Layout,
-    lanes: u32,
-    lut_words: u32,
+    memories: Memories,
 }
 
 impl Circuit {
-    /// With a shape; 1 or 2 lanes, the cycles in which a link is read; tables of up to `lut_words` words in LUT RAM.
+    /// With a shape, and memories used like this.
     ///
     /// # Errors
     ///
     /// If one of the parameters is outside what [`Shape`] says, there are other lanes, or more than [`MOST_PARTITIONS`].
-    pub fn new(shape: Shape, lanes: u32, lut_words: u32) -> Result<Self, BadShape> {
-        BadShape::check("a number of lanes", lanes.into(), 1..=2)?;
+    pub fn new(shape: Shape, memories: Memories) -> Result<Self, BadShape> {
+        BadShape::check("a number of lanes", memories.lanes.into(), 1..=2)?;
         let layout = Layout::new(shape)?;
         BadShape::check(
             "a number of partitions of a circuit",
             shape.partitions.into(),
             1..=MOST_PARTITIONS.into(),
         )?;
-        Ok(Self { layout, lanes, lut_words })
+        Ok(Self { layout, memories })
     }
 
     /// Layout of the BBQ that the circuit is.
@@ -81,14 +97,9 @@ impl Circuit {
         &self.layout
     }
 
-    /// Cycles in which a link is read.
-    pub fn lanes(&self) -> u32 {
-        self.lanes
-    }
-
-    /// Words of the largest table in LUT RAM.
-    pub fn lut_words(&self) -> u32 {
-        self.lut_words
+    /// How it uses its memories.
+    pub fn memories(&self) -> Memories {
+        self.memories
     }
 
     /// The first level that is built. Those above are left out where the partitions divide the tree between two levels.
@@ -103,7 +114,7 @@ impl Circuit {
     fn kept(&self, words: u64) -> Kept {
         match words {
             1 => Kept::Registers,
-            _ if words <= self.lut_words.into() => Kept::Lut,
+            _ if words <= self.memories.lut_words.into() => Kept::Lut,
             _ => Kept::Block,
         }
     }
@@ -119,11 +130,18 @@ impl Circuit {
         let cycles = |words| match self.kept(words) {
             Kept::Registers => 2,
             Kept::Lut => 3,
-            Kept::Block | Kept::BlockUnregistered => 4,
+            Kept::Block | Kept::BlockUnregistered => 4 + u32::from(self.memories.stages),
+        };
+        let buckets = self.layout.buckets().into();
+        // On the way to the data, and to and behind the records that are in block RAM.
+        let in_lists = match (self.memories.stages, self.kept(buckets)) {
+            (false, _) => 0,
+            (true, Kept::Block) => 2,
+            (true, _) => 1,
         };
         let front = if self.layout.shape().partitions == 1 { 1 } else { 2 };
         let tree: u32 = self.levels().map(|(_, nodes)| cycles(nodes)).sum();
-        front + tree + cycles(self.layout.buckets().into()) + 2
+        front + tree + cycles(buckets) + 2 + in_lists
     }
 
     /// All tables, but for the registers between stages.
@@ -132,7 +150,7 @@ impl Circuit {
         let (pointer, count) = (self.layout.pointer_bits(), self.layout.count_bits());
         let table = |name: String, words: u64, bits: u32| Table { name, words, bits, kept: self.kept(words) };
         // In block RAM a bitmap and which counts are above 1, and a word with all counts of a node; elsewhere which are above 2 as well, and a
-        // word for each count, in LUT RAM.
+        // word in LUT RAM for each count, which also says whether it is above 1 and above 3.
         let bits = |level, nodes| {
             let each = if self.kept(nodes) == Kept::Block { 2 } else { 3 };
             table(format!("bits_l{level}"), nodes, each * width)
@@ -142,13 +160,13 @@ impl Circuit {
             if self.kept(nodes) == Kept::Block {
                 return table(name, nodes, width * count);
             }
-            Table { kept: Kept::Lut, ..table(name, nodes * u64::from(width), count) }
+            Table { kept: Kept::Lut, ..table(name, nodes * u64::from(width), count + 2) }
         };
         let levels = self.levels().flat_map(|(level, nodes)| [bits(level, nodes), counts(level, nodes)]);
         let capacity = capacity.into();
-        let links = if self.lanes == 1 { Kept::BlockUnregistered } else { Kept::Block };
+        let links = if self.memories.lanes == 1 { Kept::BlockUnregistered } else { Kept::Block };
         let rest = [
-            table("buckets".into(), self.layout.buckets().into(), 2 * self.lanes * pointer),
+            table("buckets".into(), self.layout.buckets().into(), 2 * self.memories.lanes * pointer),
             Table { name: "links".into(), words: capacity, bits: pointer, kept: links },
             Table { name: "data".into(), words: capacity, bits: data_bits, kept: Kept::Block },
             Table { name: "occupancy".into(), words: partitions.into(), bits: count, kept: Kept::Registers },
@@ -163,7 +181,7 @@ mod tests {
 
     fn circuit(width: u32, levels: u32, capacity: u32, partitions: u32) -> Circuit {
         let shape = Shape { width, levels, capacity, partitions, data_bits: 16 };
-        Circuit::new(shape, 2, LUT_WORDS).unwrap()
+        Circuit::new(shape, Memories::default()).unwrap()
     }
 
     #[test]
@@ -178,6 +196,15 @@ mod tests {
         // A partition for every bucket: no tree at all.
         assert_eq!(circuit(8, 3, 1023, 512).latency(), 8);
         assert_eq!(circuit(2, 2, 3, 1).latency(), 1 + 2 + 3 + 3 + 2);
+        let staged = |width, levels, capacity| {
+            let shape = circuit(width, levels, capacity, 1).layout().shape();
+            Circuit::new(shape, Memories { stages: true, ..Memories::default() }).unwrap().latency()
+        };
+        // One more for each level in block RAM, and three more for the lists.
+        assert_eq!(staged(8, 3, 1023), 20);
+        assert_eq!(staged(8, 5, 16_383), 30);
+        // Nothing but the data is in block RAM.
+        assert_eq!(staged(2, 2, 3), 12);
     }
 
     #[test]
@@ -186,9 +213,9 @@ mod tests {
             circuit(8, 3, 1023, 1).tables().into_iter().map(|of| (of.name, of.words, of.bits)).collect();
         let expected = [
             ("bits_l1", 1, 24),
-            ("counts_l1", 8, 10),
+            ("counts_l1", 8, 12),
             ("bits_l2", 8, 24),
-            ("counts_l2", 64, 10),
+            ("counts_l2", 64, 12),
             ("bits_l3", 64, 16),
             ("counts_l3", 64, 80),
             ("buckets", 512, 40),
@@ -197,7 +224,9 @@ mod tests {
             ("occupancy", 1, 10),
         ];
         assert_eq!(sizes, expected.map(|(name, words, bits)| (name.to_owned(), words, bits)));
-        let lanes = |lanes| Circuit::new(circuit(8, 3, 1023, 1).layout().shape(), lanes, LUT_WORDS);
+        let lanes = |lanes| {
+            Circuit::new(circuit(8, 3, 1023, 1).layout().shape(), Memories { lanes, ..Memories::default() })
+        };
         assert_eq!(lanes(1).unwrap().tables()[6].bits, 20);
         assert_eq!(lanes(3).unwrap_err().to_string(), "expected a number of lanes from 1 to 2, got 3");
     }

@@ -35,7 +35,7 @@ mod elements;
 mod layout;
 mod tree;
 
-pub use circuit::{Circuit, Kept, LUT_WORDS, MOST_PARTITIONS, Table};
+pub use circuit::{Circuit, Kept, LUT_WORDS, MOST_PARTITIONS, Memories, Table};
 pub use layout::{Layout, Memory, MemoryName, Shape};
 
 use crate::BadShape;

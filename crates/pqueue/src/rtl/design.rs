@@ -3,7 +3,7 @@
 use trueplane_units::choices;
 
 use crate::BadShape;
-use crate::bbq::{Circuit, Kept, Shape, Table};
+use crate::bbq::{Circuit, Kept, Memories, Shape, Table};
 
 choices! {
     /// A queue in hardware.
@@ -64,18 +64,13 @@ pub struct Design {
 }
 
 impl Design {
-    /// A queue of a shape. Lanes and the words that fit LUT RAM are those of [`Circuit::new`].
+    /// A queue of a shape.
     ///
     /// # Errors
     ///
-    /// If the circuit cannot be, or the queue has other partitions: `hier` needs two at least, and only `bbq` and `hier` have several.
-    pub fn new(
-        queue: Queue,
-        shape: Shape,
-        lanes: u32,
-        lut_words: u32,
-        extras: Extras,
-    ) -> Result<Self, BadShape> {
+    /// If the circuit cannot be, or the queue has other partitions: `hier` needs two at least, and only `bbq` and `hier` have several. Only `bbq` has
+    /// stages at its memories.
+    pub fn new(queue: Queue, shape: Shape, memories: Memories, extras: Extras) -> Result<Self, BadShape> {
         let Extras { priority_bits, upper_width, upper_levels } = extras;
         let partitions = match queue {
             Queue::Bbq => 1..=u64::MAX,
@@ -87,8 +82,12 @@ impl Design {
             let expected = format!("{expected} for the queue {queue}");
             return Err(BadShape { expected, found: shape.partitions.into() });
         }
+        if memories.stages && queue != Queue::Bbq {
+            let expected = format!("no memory stages for the queue {queue}: only bbq has them");
+            return Err(BadShape { expected, found: 1 });
+        }
         let halves = Shape { partitions: 2, ..shape };
-        let circuit = Circuit::new(if queue == Queue::Window { halves } else { shape }, lanes, lut_words)?;
+        let circuit = Circuit::new(if queue == Queue::Window { halves } else { shape }, memories)?;
         let bucket_bits = circuit.layout().buckets().ilog2();
         let mut design = Self { queue, circuit, upper: None, priority_bits: bucket_bits };
         match queue {
@@ -102,7 +101,7 @@ impl Design {
                 let data_bits = shape.partitions.ilog2();
                 let upper =
                     Shape { width: upper_width, levels: upper_levels, partitions: 1, data_bits, ..shape };
-                design.upper = Some(Circuit::new(upper, lanes, lut_words)?);
+                design.upper = Some(Circuit::new(upper, memories)?);
             }
             Queue::Pifo => {
                 BadShape::check("elements of a PIFO", shape.capacity.into(), 2..=MOST_OF_A_PIFO.into())?;
@@ -192,13 +191,12 @@ pub(super) fn bits_for(values: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bbq::LUT_WORDS;
 
     const EXTRAS: Extras = Extras { priority_bits: 32, upper_width: 8, upper_levels: 2 };
 
     fn design(queue: Queue, capacity: u32, partitions: u32) -> Result<Design, String> {
         let shape = Shape { width: 8, levels: 3, capacity, partitions, data_bits: 16 };
-        Design::new(queue, shape, 2, LUT_WORDS, EXTRAS).map_err(|error| error.to_string())
+        Design::new(queue, shape, Memories::default(), EXTRAS).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -225,7 +223,7 @@ mod tests {
         assert_eq!(said(Queue::Pifo, 5000, 1), "expected elements of a PIFO from 2 to 4096, got 5000");
         let shape = Shape { width: 8, levels: 3, capacity: 9, partitions: 1, data_bits: 16 };
         let few = Extras { priority_bits: 9, ..EXTRAS };
-        let refused = Design::new(Queue::Window, shape, 2, LUT_WORDS, few).unwrap_err();
+        let refused = Design::new(Queue::Window, shape, Memories::default(), few).unwrap_err();
         assert_eq!(refused.to_string(), "expected a number of priority bits from 10 to 64, got 9");
     }
 }

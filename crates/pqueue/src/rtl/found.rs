@@ -44,6 +44,8 @@ pub struct Rtl {
     pub span: u32,
     /// Cycles in which a link is read.
     pub lanes: u32,
+    /// Whether there are registers on the way to block RAMs and behind them.
+    pub memory_stages: bool,
     /// Cycles from a request to its response; 0 where elements are on the ports.
     pub latency_cycles: u32,
     /// The same at the clock.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::design::{Design, Queue};
-use crate::bbq::{Kept, LUT_WORDS, Shape};
+use crate::bbq::{Kept, LUT_WORDS, Memories, Shape};
 
 const ROWS: &str = include_str!("../../circuits/measured.toml");
 
@@ -54,6 +54,7 @@ impl Row {
     /// Whether it is this design, parameter by parameter.
     fn is(&self, design: &Design) -> bool {
         let Shape { width, levels, capacity, partitions, data_bits } = design.circuit().layout().shape();
+        let Memories { lanes, lut_words, stages } = design.circuit().memories();
         let common = self.top == module(design.queue())
             && self.parameter("Elements", 1023) == capacity
             && self.parameter("DataBits", 16) == data_bits;
@@ -64,8 +65,9 @@ impl Row {
         common
             && self.parameter("Width", 8) == width
             && self.parameter("Levels", 3) == levels
-            && self.parameter("Lanes", 2) == design.circuit().lanes()
-            && self.parameter("LutWords", LUT_WORDS) == design.circuit().lut_words()
+            && self.parameter("Lanes", 2) == lanes
+            && self.parameter("LutWords", LUT_WORDS) == lut_words
+            && self.parameter("MemoryStages", 0) == u32::from(stages)
             && match design.queue() {
                 Queue::Bbq => self.parameter("Partitions", 1) == partitions,
                 Queue::Window => self.parameter("PriorityBits", 32) == design.priority_bits(),
@@ -198,11 +200,11 @@ mod tests {
     use super::*;
     use crate::rtl::design::Extras;
 
-    fn design(queue: Queue, width: u32, levels: u32, capacity: u32, lanes: u32) -> Design {
+    fn design(queue: Queue, width: u32, levels: u32, capacity: u32, memories: Memories) -> Design {
         let partitions = if queue == Queue::Hier { 8 } else { 1 };
         let shape = Shape { width, levels, capacity, partitions, data_bits: 16 };
         let extras = Extras { priority_bits: 32, upper_width: 8, upper_levels: 2 };
-        Design::new(queue, shape, lanes, LUT_WORDS, extras).unwrap()
+        Design::new(queue, shape, memories, extras).unwrap()
     }
 
     /// Every row is of a circuit that can be, and tells its latency and its block RAMs as they are worked out.
@@ -218,7 +220,11 @@ mod tests {
                 parameter("Width", 8),
                 parameter("Levels", 3),
                 parameter("Elements", 1023),
-                parameter("Lanes", 2),
+                Memories {
+                    lanes: parameter("Lanes", 2),
+                    stages: parameter("MemoryStages", 0) == 1,
+                    ..Memories::default()
+                },
             );
             let found = speed(&design);
             assert_eq!((found.measured, &found.rows[0]), (true, &row.name));
@@ -230,14 +236,14 @@ mod tests {
 
     #[test]
     fn what_was_not_run_is_an_estimate_from_the_nearest_rows() {
-        let found = speed(&design(Queue::Bbq, 8, 3, 2047, 2));
+        let found = speed(&design(Queue::Bbq, 8, 3, 2047, Memories::default()));
         assert!(!found.measured && found.fmax_mhz_of_seeds.is_empty());
         assert!(found.rows.contains(&"bbq-w8-d3-n1023".to_owned()), "{found:?}");
         // More elements than the nearest row, so more bits in each count.
-        let near = speed(&design(Queue::Bbq, 8, 3, 1023, 2));
+        let near = speed(&design(Queue::Bbq, 8, 3, 1023, Memories::default()));
         assert!(found.comb > near.comb && found.clock_hz <= near.clock_hz, "{found:?}");
         // Two trees are more than one.
-        let tenants = speed(&design(Queue::Hier, 8, 3, 1023, 2));
+        let tenants = speed(&design(Queue::Hier, 8, 3, 1023, Memories::default()));
         assert!(!tenants.measured && tenants.comb > near.comb, "{tenants:?}");
     }
 }

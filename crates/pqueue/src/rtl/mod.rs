@@ -58,7 +58,8 @@ pub fn rtl(options: &Options) -> Rtl {
         data_bits: shape.data_bits,
         priority_bits: design.priority_bits(),
         span: design.span(),
-        lanes: design.circuit().lanes(),
+        lanes: design.circuit().memories().lanes,
+        memory_stages: design.circuit().memories().stages,
         latency_cycles: design.latency(),
         latency_ns: f64::from(design.latency()) * 1e9 / clock_hz as f64,
         speed,
@@ -104,7 +105,7 @@ mod tests {
     use trueplane_units::{BitsPerSec, Bytes};
 
     use super::*;
-    use crate::bbq::{LUT_WORDS, Shape};
+    use crate::bbq::{Memories, Shape};
     use crate::rtl::design::{Design, Extras};
 
     #[test]
@@ -119,7 +120,7 @@ mod tests {
     fn of(capacity: u32, clock_hz: Option<u64>, ports: u64) -> Rtl {
         let shape = Shape { width: 8, levels: 3, capacity, partitions: 8, data_bits: 16 };
         let extras = Extras { priority_bits: 32, upper_width: 8, upper_levels: 2 };
-        let design = Design::new(Queue::Bbq, shape, 2, LUT_WORDS, extras).unwrap();
+        let design = Design::new(Queue::Bbq, shape, Memories::default(), extras).unwrap();
         let switch = Switch { ports, port_rate_bps: BitsPerSec(10_000_000_000), frame: Bytes(64) };
         rtl(&Options { design, clock_hz, switch, shapes: Vec::new() })
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::design::{Design, Extras, Queue};
 use super::measured::{Speed, speed};
 use crate::BadShape;
-use crate::bbq::Shape;
+use crate::bbq::{Memories, Shape};
 
 /// Widths that are looked at. Two has as many levels as a priority has bits.
 const WIDTHS: [u32; 5] = [4, 8, 16, 32, 64];
@@ -41,8 +41,7 @@ pub fn propose(
     priorities: u64,
     queue: Queue,
     shape: Shape,
-    lanes: u32,
-    lut_words: u32,
+    memories: Memories,
     extras: Extras,
 ) -> Result<(Design, Vec<Proposal>), BadShape> {
     let most = MOST_PRIORITIES / u64::from(shape.partitions.max(1));
@@ -55,7 +54,7 @@ pub fn propose(
         if u64::from(width).pow(levels) > MOST_PRIORITIES {
             continue;
         }
-        let design = Design::new(queue, Shape { width, levels, ..shape }, lanes, lut_words, extras)?;
+        let design = Design::new(queue, Shape { width, levels, ..shape }, memories, extras)?;
         let proposal = Proposal {
             width,
             levels,
@@ -76,12 +75,12 @@ pub fn propose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bbq::LUT_WORDS;
 
     fn shapes(priorities: u64, partitions: u32) -> Result<(Design, Vec<Proposal>), String> {
         let shape = Shape { width: 1, levels: 0, capacity: 16383, partitions, data_bits: 16 };
         let extras = Extras { priority_bits: 32, upper_width: 8, upper_levels: 2 };
-        propose(priorities, Queue::Bbq, shape, 1, LUT_WORDS, extras).map_err(|error| error.to_string())
+        propose(priorities, Queue::Bbq, shape, Memories { lanes: 1, ..Memories::default() }, extras)
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trueplane_pqueue::bbq::{LUT_WORDS, Shape};
+use trueplane_pqueue::bbq::{Memories, Shape};
 use trueplane_pqueue::rtl::bundle::bundle;
 use trueplane_pqueue::rtl::design::{Design, Extras, Queue};
 use trueplane_pqueue::rtl::{Options, Switch, rtl};
@@ -44,7 +44,7 @@ fn write(queue: (Queue, u32, u32, u32, u32, u32, u32), folder: &Path) {
     let (queue, width, levels, capacity, partitions, data_bits, lanes) = queue;
     let shape = Shape { width, levels, capacity, partitions, data_bits };
     let extras = Extras { priority_bits: 32, upper_width: 4, upper_levels: 1 };
-    let design = Design::new(queue, shape, lanes, LUT_WORDS, extras).unwrap();
+    let design = Design::new(queue, shape, Memories { lanes, ..Memories::default() }, extras).unwrap();
     let switch = Switch { ports: 4, port_rate_bps: BitsPerSec(1_000_000_000), frame: Bytes(64) };
     let numbers = rtl(&Options { design: design.clone(), clock_hz: None, switch, shapes: Vec::new() });
     for file in bundle(&design, &numbers, OPERATIONS, 1).unwrap() {

@@ -51,14 +51,14 @@ mod tests {
     use trueplane_units::{BitsPerSec, Bytes};
 
     use super::*;
-    use crate::bbq::{LUT_WORDS, Shape};
+    use crate::bbq::{Memories, Shape};
     use crate::rtl::design::{Extras, Queue};
     use crate::rtl::{Options, Switch, rtl};
 
     fn files(queue: Queue, partitions: u32, seed: u64) -> Vec<File> {
         let shape = Shape { width: 4, levels: 2, capacity: 15, partitions, data_bits: 8 };
         let extras = Extras { priority_bits: 32, upper_width: 4, upper_levels: 1 };
-        let design = Design::new(queue, shape, 2, LUT_WORDS, extras).unwrap();
+        let design = Design::new(queue, shape, Memories::default(), extras).unwrap();
         let switch = Switch { ports: 4, port_rate_bps: BitsPerSec(1_000_000_000), frame: Bytes(64) };
         let options = Options { design: design.clone(), clock_hz: None, switch, shapes: Vec::new() };
         let numbers = rtl(&options);

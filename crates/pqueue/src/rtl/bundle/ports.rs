@@ -1,6 +1,6 @@
 //! The ports of a queue, as its wrapper and its document have them; and the parameters that they follow from.
 
-use crate::bbq::Shape;
+use crate::bbq::{Memories, Shape};
 use crate::rtl::design::{Design, Queue, bits_for};
 
 /// A port.
@@ -180,6 +180,10 @@ pub(super) fn parameters(design: &Design) -> (&'static str, Vec<(&'static str, u
             "tp_bbq_hier"
         }
     };
-    parameters.extend([("Lanes", circuit.lanes()), ("LutWords", circuit.lut_words())]);
+    let Memories { lanes, lut_words, stages } = circuit.memories();
+    parameters.extend([("Lanes", lanes), ("LutWords", lut_words)]);
+    if stages {
+        parameters.push(("MemoryStages", 1));
+    }
     (module, parameters)
 }
