@@ -70,8 +70,8 @@ parameters! {
         lanes: u32 => { value: "N", default: "2", heading: CIRCUIT },
         /// Size of the largest table that is kept in LUT RAM, in words.
         lut_words: u32 => { value: "N", default: "16", heading: CIRCUIT },
-        /// Registers on the way to block RAMs and behind them, for tables of many of them: a faster clock, and more cycles of latency. Only for the queue
-        /// bbq.
+        /// Registers on the way to block RAMs and behind them, for tables of many of them: a faster clock, and more cycles of latency. Only for
+        /// the queue bbq.
         memory_stages: bool => { heading: CIRCUIT },
         /// Folder for the files, which must be empty or not exist yet. Without it, nothing is written.
         out: PathBuf => { value: "DIR", heading: CIRCUIT },
@@ -79,7 +79,8 @@ parameters! {
         operations: Within<u32, 1, 10_000_000> => { value: "N", default: "40000", heading: CIRCUIT },
         /// Seed of the operations of the test bench.
         seed: u64 => { value: "SEED", default: "1", heading: CIRCUIT },
-        /// Clock frequency that you wish. If synthesis has not reached it, rates are those at the clock that it has reached.
+        /// Clock frequency that you wish. If synthesis has not reached it, rates are those at the clock that it has reached. By an estimate there
+        /// are none.
         clock: Option<Frequency> =>
             { value: "FREQUENCY", default_words: "the clock that synthesis has reached", heading: SWITCH },
         /// Number of ports of the switch.

@@ -65,6 +65,9 @@ fn a_clock_that_was_not_reached_counts_nothing() {
     assert_eq!(document["operations_per_sec"], document["speed"]["clock_hz"]);
     let slow = trueplane("pqueue rtl --clock 100MHz --json").json();
     assert_eq!(slow["operations_per_sec"], 100_000_000);
+    let estimate = trueplane("pqueue rtl --elements 2047 --json").json();
+    assert_eq!(estimate["speed"]["measured"], false);
+    assert!(estimate["operations_per_sec"].is_null() && estimate["latency_ns"].is_null());
 }
 
 #[test]
@@ -87,6 +90,8 @@ fn wrong_flags_are_refused_in_one_line() {
         ("--queue heap", "expected one of bbq, exact, window, hier, pifo"),
         ("--queue hier", "expected two partitions or more for the queue hier, got 1"),
         ("--queue window --priority-bits 9", "expected a number of priority bits from 10 to 64, got 9"),
+        ("--queue exact --memory-stages", "expected no memory stages for the queue exact"),
+        ("--priorities 1 --partitions 33554432", "a power of two up to 4096, got 33554432"),
         ("--priorities 0", "expected a number of priorities from 1 to 16777216, got 0"),
     ] {
         let ended = trueplane(&format!("pqueue rtl {flags}"));

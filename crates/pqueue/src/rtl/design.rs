@@ -73,7 +73,8 @@ impl Design {
     pub fn new(queue: Queue, shape: Shape, memories: Memories, extras: Extras) -> Result<Self, BadShape> {
         let Extras { priority_bits, upper_width, upper_levels } = extras;
         let partitions = match queue {
-            Queue::Bbq => 1..=u64::MAX,
+            // The layout refuses what it does not have.
+            Queue::Bbq => 0..=u64::MAX,
             Queue::Hier => 2..=u64::MAX,
             _ => 1..=1,
         };

@@ -48,16 +48,16 @@ pub struct Rtl {
     pub memory_stages: bool,
     /// Cycles from a request to its response; 0 where elements are on the ports.
     pub latency_cycles: u32,
-    /// The same at the clock.
-    pub latency_ns: f64,
+    /// The same at the clock; none by an estimate.
+    pub latency_ns: Option<f64>,
     /// Clock and area that synthesis reached, or an estimate.
     pub speed: Speed,
     /// Clock that was wished for, in Hz.
     pub wished_clock_hz: Option<u64>,
     /// Clock that the rest is counted at, in Hz: the one that was wished for, if synthesis reached it, and otherwise that of [`Speed`].
     pub clock_hz: u64,
-    /// Operations a second at that clock.
-    pub operations_per_sec: u64,
+    /// Operations a second at that clock; none by an estimate.
+    pub operations_per_sec: Option<u64>,
     /// Memories that the circuit consists of.
     pub memories: Vec<Memory>,
     /// Bits of all memories together.

@@ -34,6 +34,9 @@ struct Row {
     latency: u32,
     comb: u64,
     bram: u64,
+    /// Whether the circuit has changed since.
+    #[serde(default)]
+    before: bool,
     /// Fmax of each seed in MHz, in their order.
     #[serde(rename = "fmax_of_seeds")]
     fmax: Vec<f64>,
@@ -82,12 +85,15 @@ impl Row {
             }
     }
 
-    /// How far its shape is from this one: powers of two between the widths, levels between the depths, powers of two between the elements.
-    fn distance(&self, shape: Shape) -> u32 {
-        let Shape { width, levels, capacity, .. } = shape;
+    /// How far it is from this design: powers of two between the widths, levels between the depths, powers of two between the elements; and stages at
+    /// the memories count as much as three of these.
+    fn distance(&self, design: &Design) -> u32 {
+        let Shape { width, levels, capacity, .. } = design.circuit().layout().shape();
+        let stages = u32::from(design.circuit().memories().stages);
         self.parameter("Width", 8).ilog2().abs_diff(width.ilog2())
             + self.parameter("Levels", 3).abs_diff(levels)
             + self.parameter("Elements", 1023).ilog2().abs_diff(capacity.ilog2())
+            + 3 * self.parameter("MemoryStages", 0).abs_diff(stages)
     }
 
     /// What its area grows by: bits of the counts of a node of each level; of a PIFO, bits that are compared and moved.
@@ -126,7 +132,9 @@ fn rows() -> Vec<Row> {
 pub struct Speed {
     /// Whether synthesis has run with these parameters. Otherwise clock and LUTs are an estimate.
     pub measured: bool,
-    /// Clock in Hz: the median of the seeds; as an estimate, the lower one of the two nearest rows.
+    /// Whether the circuit has changed since synthesis ran: since one of the runs, for an estimate.
+    pub before: bool,
+    /// Clock in Hz: the median of the seeds; as an estimate, the lowest of the two nearest rows and of all that have no more block RAMs.
     pub clock_hz: u64,
     /// Fmax of each seed in MHz, in their order; of an estimate, none.
     pub fmax_mhz_of_seeds: Vec<f64>,
@@ -149,6 +157,7 @@ pub fn speed(design: &Design) -> Speed {
     if let Some(row) = rows.iter().find(|row| row.is(design)) {
         return Speed {
             measured: true,
+            before: row.before,
             clock_hz: hertz(row.median()),
             fmax_mhz_of_seeds: row.fmax.clone(),
             comb: row.comb,
@@ -161,9 +170,16 @@ pub fn speed(design: &Design) -> Speed {
     let top = if rows.iter().any(|row| row.top == own) { own } else { "tp_bbq" };
     let mut near: Vec<&Row> = rows.iter().filter(|row| row.top == top).collect();
     let shape = design.circuit().layout().shape();
-    near.sort_by_key(|row| row.distance(shape));
-    near.truncate(2);
-    let clock = near.iter().map(|row| row.median()).fold(f64::INFINITY, f64::min);
+    near.sort_by_key(|row| row.distance(design));
+    // A circuit is not faster than a smaller one that is built like it.
+    let is_near = |place: usize, row: &Row| {
+        let stages = row.parameter("MemoryStages", 0) == u32::from(design.circuit().memories().stages);
+        place < 2 || stages && row.bram <= block_rams && row.bram > near[0].bram
+    };
+    let mut place = 0..;
+    let bases: Vec<&Row> =
+        near.iter().copied().filter(|row| is_near(place.next().unwrap_or(2), row)).collect();
+    let clock = bases.iter().map(|row| row.median()).fold(f64::INFINITY, f64::min);
     let upper = design.upper().map(|upper| upper.layout().shape());
     let weight: u64 = match design.queue() {
         Queue::Pifo => u64::from(shape.capacity) * u64::from(design.priority_bits() + shape.data_bits),
@@ -175,12 +191,13 @@ pub fn speed(design: &Design) -> Speed {
     };
     Speed {
         measured: false,
+        before: bases.iter().any(|row| row.before),
         clock_hz: hertz(clock),
         fmax_mhz_of_seeds: Vec::new(),
         // In hundreds: it is no better than that.
         comb: (near[0].comb * weight / near[0].weight()).div_ceil(100) * 100,
         block_rams,
-        rows: near.iter().map(|row| row.name.clone()).collect(),
+        rows: bases.iter().map(|row| row.name.clone()).collect(),
     }
 }
 

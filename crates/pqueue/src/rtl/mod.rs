@@ -36,8 +36,9 @@ pub fn rtl(options: &Options) -> Rtl {
     let (queue, layout) = (design.queue(), design.circuit().layout());
     let shape = layout.shape();
     let speed = speed(design);
+    let is_measured = speed.measured;
     let clock_hz = wished.unwrap_or(u64::MAX).min(speed.clock_hz).max(1);
-    let operations_per_sec = clock_hz * u64::from(queue.operations_per_cycle());
+    let rate = clock_hz * u64::from(queue.operations_per_cycle());
     let memory = |table: crate::bbq::Table| Memory {
         bits: table.words * u64::from(table.bits),
         name: table.name,
@@ -61,16 +62,16 @@ pub fn rtl(options: &Options) -> Rtl {
         lanes: design.circuit().memories().lanes,
         memory_stages: design.circuit().memories().stages,
         latency_cycles: design.latency(),
-        latency_ns: f64::from(design.latency()) * 1e9 / clock_hz as f64,
+        latency_ns: is_measured.then(|| f64::from(design.latency()) * 1e9 / clock_hz as f64),
         speed,
         wished_clock_hz: *wished,
         clock_hz,
-        operations_per_sec,
+        operations_per_sec: is_measured.then_some(rate),
         memory_bits: memories.iter().map(|memory| memory.bits).sum(),
         memories,
         switch: *switch,
         switch_packets_per_sec: packets,
-        instances: fits.then(|| instances(packets, operations_per_sec)),
+        instances: fits.then(|| instances(packets, rate)),
         instances_without_partitions: switch.ports * switch.ports + switch.ports,
         shapes: shapes.clone(),
         verdict: Vec::new(),
@@ -80,6 +81,17 @@ pub fn rtl(options: &Options) -> Rtl {
 }
 
 impl Rtl {
+    fn facts(&self) -> Vec<(String, String)> {
+        let mut facts = vec![("queue".to_owned(), self.queue.to_owned())];
+        // A PIFO has no tree.
+        if self.queue != Queue::Pifo.name() {
+            facts.push(("width, levels".to_owned(), format!("{}, {}", self.width, self.levels)));
+            facts.push(("lanes".to_owned(), self.lanes.to_string()));
+        }
+        facts.push(("bits of data".to_owned(), self.data_bits.to_string()));
+        facts
+    }
+
     /// The report: the tables of the circuit.
     pub fn report(&self) -> Report {
         Report {
@@ -87,12 +99,7 @@ impl Rtl {
             title: "What the circuit takes".to_owned(),
             belief: BELIEF.to_owned(),
             verdict: self.verdict.clone(),
-            facts: vec![
-                ("queue".to_owned(), self.queue.to_owned()),
-                ("width, levels".to_owned(), format!("{}, {}", self.width, self.levels)),
-                ("bits of data".to_owned(), self.data_bits.to_string()),
-                ("lanes".to_owned(), self.lanes.to_string()),
-            ],
+            facts: self.facts(),
             tables: page::tables(self),
             document: serde_json::to_value(self).expect("a study is plain data"),
             ..Report::default()
@@ -138,10 +145,20 @@ mod tests {
     #[test]
     fn nothing_is_counted_at_a_clock_that_was_not_reached() {
         let (slow, fast) = (of(1023, Some(50_000_000), 8), of(1023, Some(3_000_000_000), 8));
-        assert_eq!((slow.clock_hz, slow.operations_per_sec), (50_000_000, 50_000_000));
-        assert_eq!(fast.clock_hz, fast.speed.clock_hz);
-        assert!(fast.operations_per_sec < 300_000_000 && fast.verdict[1].contains("3000 MHz"), "{fast:?}");
+        assert_eq!((slow.clock_hz, fast.clock_hz), (50_000_000, fast.speed.clock_hz));
         // There is no row with eight partitions.
+        assert_eq!((slow.operations_per_sec, fast.operations_per_sec, fast.latency_ns), (None, None, None));
         assert!(fast.verdict[1].starts_with("Not measured. An estimate"), "{:?}", fast.verdict);
+        let measured = |clock_hz| {
+            let shape = Shape { width: 8, levels: 3, capacity: 1023, partitions: 1, data_bits: 16 };
+            let extras = Extras { priority_bits: 32, upper_width: 8, upper_levels: 2 };
+            let design = Design::new(Queue::Bbq, shape, Memories::default(), extras).unwrap();
+            let switch = Switch { ports: 1, port_rate_bps: BitsPerSec(10_000_000_000), frame: Bytes(64) };
+            rtl(&Options { design, clock_hz, switch, shapes: Vec::new() })
+        };
+        assert_eq!(measured(Some(50_000_000)).operations_per_sec, Some(50_000_000));
+        let fast = measured(Some(3_000_000_000));
+        assert_eq!(fast.operations_per_sec, Some(fast.speed.clock_hz));
+        assert!(fast.verdict[1].contains("3000 MHz"), "{fast:?}");
     }
 }

@@ -2,9 +2,9 @@
 
 use trueplane_study::report::{Cell, Column, Table};
 
+use super::design::Queue;
 use super::found::{Memory, Rtl};
 use super::shapes::Proposal;
-use super::verdict::megahertz;
 
 /// The tables of the circuit; and the trees that it was chosen from, if it was.
 pub(super) fn tables(rtl: &Rtl) -> Vec<Table> {
@@ -21,20 +21,23 @@ pub(super) fn tables(rtl: &Rtl) -> Vec<Table> {
         rows: rtl.memories.iter().map(memory).collect(),
         ..Table::default()
     };
-    if rtl.shapes.is_empty() {
+    // A PIFO has no tree.
+    if rtl.shapes.is_empty() || rtl.queue == Queue::Pifo.name() {
         return vec![memories];
     }
     let shapes = Table {
         id: "shapes".to_owned(),
         title: "Trees with these priorities".to_owned(),
         columns: vec![
-            Column::new("tree", "tree"),
+            Column::new("width", "width"),
+            Column::new("levels", "levels"),
             Column::new("priorities", "priorities"),
             Column::new("latency, cycles", "latency_cycles"),
-            Column::new("clock", "clock_hz"),
+            Column::new("clock, MHz", "clock_mhz"),
             Column::new("LUTs", "comb"),
             Column::new("block RAMs", "block_rams"),
             Column::new("clock and LUTs", "source"),
+            Column::new("taken", "taken"),
         ],
         rows: rtl.shapes.iter().map(shape).collect(),
         ..Table::default()
@@ -53,15 +56,20 @@ fn memory(memory: &Memory) -> Vec<Cell> {
 }
 
 fn shape(of: &Proposal) -> Vec<Cell> {
-    let taken = if of.chosen { " (taken)" } else { "" };
-    let source = if of.speed.measured { "measured" } else { "an estimate" };
+    let source = match (of.speed.measured, of.speed.before) {
+        (false, _) => "an estimate",
+        (true, false) => "measured",
+        (true, true) => "measured, before a change",
+    };
     vec![
-        Cell::text(format!("W = {}, D = {}{taken}", of.width, of.levels)),
+        Cell::Count(of.width.into()),
+        Cell::Count(of.levels.into()),
         Cell::Count(of.priorities.into()),
         Cell::Count(of.latency_cycles.into()),
-        Cell::text(megahertz(of.speed.clock_hz)),
+        Cell::Number((of.speed.clock_hz as f64 / 1e5).round() / 10.0),
         Cell::Count(of.speed.comb),
         Cell::Count(of.speed.block_rams),
         Cell::text(source.to_owned()),
+        Cell::text(if of.chosen { "taken" } else { "" }.to_owned()),
     ]
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::design::{Design, Extras, Queue};
 use super::measured::{Speed, speed};
 use crate::BadShape;
-use crate::bbq::{Memories, Shape};
+use crate::bbq::{MOST_PARTITIONS, Memories, Shape};
 
 /// Widths that are looked at. Two has as many levels as a priority has bits.
 const WIDTHS: [u32; 5] = [4, 8, 16, 32, 64];
@@ -36,7 +36,7 @@ pub struct Proposal {
 ///
 /// # Errors
 ///
-/// There are no priorities, or more than 2^24 with those of all partitions; or the rest of the shape cannot be.
+/// There are no priorities, or more than 2^24 with those of all partitions; or no tree can have the rest of the shape.
 pub fn propose(
     priorities: u64,
     queue: Queue,
@@ -44,17 +44,27 @@ pub fn propose(
     memories: Memories,
     extras: Extras,
 ) -> Result<(Design, Vec<Proposal>), BadShape> {
-    let most = MOST_PRIORITIES / u64::from(shape.partitions.max(1));
-    BadShape::check("a number of priorities", priorities, 1..=most.max(1))?;
+    let partitions = u64::from(shape.partitions);
+    if !partitions.is_power_of_two() || partitions > MOST_PARTITIONS.into() {
+        let expected = format!("a number of partitions that is a power of two up to {MOST_PARTITIONS}");
+        return Err(BadShape { expected, found: partitions });
+    }
+    BadShape::check("a number of priorities", priorities, 1..=MOST_PRIORITIES / partitions)?;
     // A window is two partitions of its tree, and has all priorities of it.
-    let all = priorities * u64::from(shape.partitions.max(1));
-    let mut found = Vec::new();
+    let all = priorities * partitions;
+    let (mut found, mut refused) = (Vec::new(), None);
     for width in WIDTHS {
         let levels = (1..=24).find(|&levels| u64::from(width).pow(levels) >= all).unwrap_or(24);
         if u64::from(width).pow(levels) > MOST_PRIORITIES {
             continue;
         }
-        let design = Design::new(queue, Shape { width, levels, ..shape }, memories, extras)?;
+        let design = match Design::new(queue, Shape { width, levels, ..shape }, memories, extras) {
+            Ok(design) => design,
+            Err(error) => {
+                refused.get_or_insert(error);
+                continue;
+            }
+        };
         let proposal = Proposal {
             width,
             levels,
@@ -66,10 +76,15 @@ pub fn propose(
         found.push((design, proposal));
     }
     let best = found.iter().enumerate().min_by_key(|(_, (_, of))| (of.priorities, of.speed.comb));
-    let best = best.map_or(0, |(at, _)| at);
-    found[best].1.chosen = true;
-    let design = found[best].0.clone();
-    Ok((design, found.into_iter().map(|(_, proposal)| proposal).collect()))
+    match (best.map(|(at, _)| at), refused) {
+        (Some(best), _) => {
+            found[best].1.chosen = true;
+            let design = found[best].0.clone();
+            Ok((design, found.into_iter().map(|(_, proposal)| proposal).collect()))
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => unreachable!("64 has a power from any such number up to 2^24"),
+    }
 }
 
 #[cfg(test)]
@@ -95,6 +110,19 @@ mod tests {
         assert_eq!(found.iter().filter(|of| of.chosen).count(), 1);
     }
 
+    /// A tree of 512 priorities leaves a window of ten bits one bit to grow in, one of 1,024 none.
+    #[test]
+    fn trees_that_cannot_be_are_left_out() {
+        let shape = Shape { width: 1, levels: 0, capacity: 1023, partitions: 1, data_bits: 16 };
+        let window = |priority_bits| {
+            let extras = Extras { priority_bits, upper_width: 8, upper_levels: 2 };
+            propose(512, Queue::Window, shape, Memories::default(), extras)
+        };
+        let (design, found) = window(10).unwrap();
+        assert_eq!((design.circuit().layout().shape().width, found.len()), (8, 1));
+        assert!(window(9).is_err());
+    }
+
     #[test]
     fn partitions_and_limits_count() {
         let (design, _) = shapes(64, 8).unwrap();
@@ -103,5 +131,9 @@ mod tests {
         assert_eq!(shapes(1 << 24, 1).unwrap().1.len(), 4);
         assert!(shapes(0, 1).is_err() && shapes((1 << 24) + 1, 1).is_err());
         assert!(shapes(1 << 23, 4).unwrap_err().contains("from 1 to 4194304"));
+        for partitions in [0, 3, 1 << 25] {
+            let refused = shapes(1, partitions).unwrap_err();
+            assert!(refused.starts_with("expected a number of partitions"), "{refused}");
+        }
     }
 }

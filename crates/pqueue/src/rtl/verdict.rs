@@ -6,6 +6,10 @@ use super::design::Queue;
 use super::found::Rtl;
 use super::options::Switch;
 
+/// LUTs and block RAMs of the LFE5U-85F, for which synthesis is, as nextpnr counts them.
+const LUTS: u64 = 83_640;
+const BLOCK_RAMS: u64 = 208;
+
 /// A number in millions.
 fn millions(number: u64) -> String {
     format!("{} M", (number as f64 / 1e4).round() / 100.0)
@@ -60,7 +64,7 @@ fn clock(rtl: &Rtl, queue: Queue) -> String {
     let mut text = if speed.measured {
         let seeds: Vec<String> = speed.fmax_mhz_of_seeds.iter().map(f64::to_string).collect();
         let seeds = match seeds.as_slice() {
-            [_] => String::new(),
+            [_] => ", of one run".to_owned(),
             seeds => format!(", the median of {}", seeds.join(", ")),
         };
         format!("Synthesis for an ECP5 reached {reached}{seeds} (row {rows}), with {} LUTs and", speed.comb)
@@ -75,18 +79,33 @@ fn clock(rtl: &Rtl, queue: Queue) -> String {
             speed.comb
         )
     };
-    text += &format!(" {} block RAMs:", speed.block_rams);
-    if let Some(wished) = rtl.wished_clock_hz {
-        text += &match wished > speed.clock_hz {
-            true => format!(" not the {} that you wish, at which nothing is counted;", megahertz(wished)),
-            false => format!(" at the {} that you wish,", megahertz(wished)),
+    text += &format!(" {} block RAMs", speed.block_rams);
+    if let Some(operations) = rtl.operations_per_sec {
+        text += ":";
+        if let Some(wished) = rtl.wished_clock_hz {
+            text += &match wished > speed.clock_hz {
+                true => format!(" not the {} that you wish, at which nothing is counted;", megahertz(wished)),
+                false => format!(" at the {} that you wish,", megahertz(wished)),
+            };
+        }
+        text += &format!(" {} operations a second", millions(operations));
+        if let Some(latency) = rtl.latency_ns.filter(|_| rtl.latency_cycles > 0) {
+            text += &format!(", {latency:.1} ns from a request to its response");
+        }
+    }
+    text += ".";
+    if speed.before {
+        text += if speed.measured {
+            " The circuit has changed since that run."
+        } else {
+            " The circuit has changed since some of these runs."
         };
     }
-    text += &format!(" {} operations a second", millions(rtl.operations_per_sec));
-    if rtl.latency_cycles > 0 {
-        text += &format!(", {:.1} ns from a request to its response", rtl.latency_ns);
+    if speed.block_rams > BLOCK_RAMS || speed.comb > LUTS {
+        text +=
+            &format!(" That is more than the device has, which is {LUTS} LUTs and {BLOCK_RAMS} block RAMs.");
     }
-    text + "."
+    text
 }
 
 fn switch(rtl: &Rtl) -> String {
@@ -98,9 +117,15 @@ fn switch(rtl: &Rtl) -> String {
         frame.0
     );
     match rtl.instances {
-        Some(instances) => format!(
-            "{need}: {instances} of these in two layers, shared by all ports. Queues that cannot be partitioned take {without} at least, however fast."
-        ),
+        Some(instances) => {
+            let instances = match rtl.speed.measured {
+                true => format!("{instances} of these"),
+                false => format!("about {instances} of these, if the estimate is right,"),
+            };
+            format!(
+                "{need}: {instances} in two layers, shared by all ports. Queues that cannot be partitioned take {without} at least, however fast."
+            )
+        }
         None => format!(
             "{need}. A circuit with fewer partitions ({}) than ports serves no port alone: it takes {without} of them at least. Give --partitions {ports} or more.",
             rtl.partitions

