@@ -18,6 +18,9 @@ use crate::transport::{Simplified, Transport, preset};
 /// Looks at a run without a packet that arrived in between, after which it has no end: four million events.
 const MOST_IDLE: u32 = 1 << 10;
 
+/// The same once no flow is to come and no link changes any more: what is left are the retries of flows whose host is cut off.
+const MOST_RETRIES: u32 = 8;
+
 /// Nanoseconds of simulated time in a unit of progress.
 const UNIT: u64 = 1_000;
 
@@ -124,11 +127,16 @@ impl Load {
     }
 }
 
+/// Time from the start of the first flow until the last one has ended, of those that have. If none has, until the last event.
+fn time_of(load: &Load, outcome: &Outcome) -> Nanos {
+    let first = load.flows.first().map_or(Nanos(0), |flow| flow.start);
+    outcome.completed.last().map_or(outcome.end, |last| last.end).since(first)
+}
+
 /// Bits of the flows that have ended over the time until the last of them did; 0 bit/s if none has.
-fn goodput(completed: &[Completed]) -> BitsPerSec {
+fn goodput(completed: &[Completed], time: Nanos) -> BitsPerSec {
     let bytes: u64 = completed.iter().map(|one| one.spec.bytes).sum();
-    let end = completed.last().map_or(Nanos(0), |last| last.end);
-    BitsPerSec((bytes as f64 * 8e9 / end.0.max(1) as f64) as u64)
+    BitsPerSec((bytes as f64 * 8e9 / time.0.max(1) as f64) as u64)
 }
 
 struct Setting<'a> {
@@ -155,6 +163,7 @@ impl Setting<'_> {
             (Senders::PFabric, false) => self.simulate(load, system, Simplified::PFABRIC),
         }?;
         let in_time = outcome.completed.iter().filter(|one| one.end <= self.deadline(&one.spec)).count();
+        let time = time_of(load, &outcome);
         let class = |class: SizeClass| self.class(load, system, &outcome.completed, class);
         Ok(SystemRun {
             system,
@@ -172,9 +181,9 @@ impl Setting<'_> {
             most_packets: outcome.most_packets as u64,
             unfinished: outcome.unfinished as u64,
             late: load.flows.len() as u64 - in_time as u64,
-            ports: self.busiest(&outcome),
-            goodput: goodput(&outcome.completed),
-            end: outcome.end,
+            ports: self.busiest(&outcome, time),
+            goodput: goodput(&outcome.completed, time),
+            end: outcome.completed.last().map_or(outcome.end, |last| last.end),
         })
     }
 
@@ -217,17 +226,21 @@ impl Setting<'_> {
             self.observer.advance(done - told);
             told = done;
         };
+        let can_cut = self.faults.as_ref().is_some_and(Faults::can_cut);
+        let last_start = load.flows.last().map_or(Nanos(0), |flow| flow.start);
+        let last_change = self.faults.as_ref().map_or(Nanos(0), Faults::last_change);
         let (mut arrived, mut idle) = (0, 0);
         let watch = |so_far: &Outcome| {
             tell(so_far.end);
             idle = if so_far.counts.delivered > arrived { 0 } else { idle + 1 };
             arrived = so_far.counts.delivered;
-            idle < MOST_IDLE && !self.observer.interrupted()
+            let is_settled = can_cut && so_far.end > last_start.max(last_change);
+            idle < if is_settled { MOST_RETRIES } else { MOST_IDLE } && !self.observer.interrupted()
         };
         let outcome = network.run_watched(load.flows.iter().copied(), Nanos::MAX, watch);
         self.observer.go_on()?;
         // Flows whose host is cut off do not end.
-        if idle >= MOST_IDLE && self.faults.is_none() {
+        if idle >= MOST_IDLE && !can_cut {
             return Err(Error::Parameters(format!(
                 "under {system} no packet arrives any more: expected ports that let every packet through at some time"
             )));
@@ -246,12 +259,9 @@ impl Setting<'_> {
         flow.start.after(Nanos(u64::try_from(time).unwrap_or(u64::MAX)))
     }
 
-    /// The ports at which most packets waited.
-    fn busiest(&self, outcome: &Outcome) -> Vec<BusyPort> {
+    /// The ports at which most packets waited, with means over so much time: timers may expire long after the last flow has ended.
+    fn busiest(&self, outcome: &Outcome, time: Nanos) -> Vec<BusyPort> {
         let links = self.topology.links();
-        // Timers may expire long after the last flow has ended.
-        let last = outcome.completed.last().filter(|_| outcome.unfinished == 0);
-        let time = last.map_or(outcome.end, |last| last.end);
         let busy = |(link, port): (&Link, &PortOutcome)| {
             let waited = port.waited.unwrap_or_default();
             BusyPort {

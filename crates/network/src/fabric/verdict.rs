@@ -14,6 +14,7 @@ const EQUAL: f64 = 0.02;
 pub(super) fn verdict(found: &Found) -> Vec<String> {
     let Some(busiest) = found.busiest() else { return Vec::new() };
     let mut sentences = Vec::new();
+    sentences.extend(on_unfinished(busiest));
     sentences.extend(on_small(busiest));
     sentences.extend(on_formula(busiest));
     sentences.extend(on_exactness(found));
@@ -35,6 +36,21 @@ fn in_order(busiest: &AtLoad, mean: impl Fn(&SystemRun) -> Option<f64>) -> Vec<S
         busiest.systems.iter().filter_map(|run| Some((mean(run)?, run.system))).collect();
     means.sort_by(|one, other| one.0.total_cmp(&other.0));
     means.iter().map(|(mean, system)| format!("{} under {system}", shown(*mean))).collect()
+}
+
+/// Sentence on flows that have not ended, whose times are in no mean.
+fn on_unfinished(busiest: &AtLoad) -> Option<String> {
+    let unfinished = busiest.systems.iter().filter(|run| run.unfinished > 0);
+    let parts: Vec<String> =
+        unfinished.map(|run| format!("{} under {}", run.unfinished, run.system)).collect();
+    let load = digits(busiest.offered.load, 3);
+    (!parts.is_empty()).then(|| {
+        format!(
+            "At a load of {load}, flows that never end are {} of {}: they are in no mean below.",
+            join(&parts),
+            busiest.flows
+        )
+    })
 }
 
 fn on_small(busiest: &AtLoad) -> Option<String> {
@@ -85,7 +101,9 @@ fn on_large(busiest: &AtLoad) -> Option<String> {
 /// The system under which small flows are fastest, of those that need no exact order. None if another one is about as fast.
 pub(super) fn best(load: &AtLoad) -> Option<SystemName> {
     let deployable = || load.systems.iter().filter(|run| !run.system.needs_exact_order());
-    if deployable().count() < 2 {
+    // Means of other flows cannot be compared.
+    let unfinished = load.systems.first()?.unfinished;
+    if deployable().count() < 2 || deployable().any(|run| run.unfinished != unfinished) {
         return None;
     }
     let mean = |run: &&SystemRun| run.small.mean_ns().unwrap_or(f64::INFINITY);

@@ -53,7 +53,7 @@ impl Value for Balancing {
 pub struct LinkName(String);
 
 impl LinkName {
-    /// The number of the link.
+    /// The number of the link; of several between two nodes, the first.
     ///
     /// # Errors
     ///
@@ -62,9 +62,11 @@ impl LinkName {
         let nodes = network.nodes();
         let node = |name: &str| nodes.get(name).copied();
         // Names may have dashes, too.
-        let ends = self.splits().find_map(|(from, to)| Some((node(from)?, node(to)?)));
         let links = network.topology.links();
-        let place = ends.and_then(|ends| links.iter().position(|link| (link.from, link.to) == ends));
+        let place = self.splits().find_map(|(from, to)| {
+            let ends = (node(from)?, node(to)?);
+            links.iter().position(|link| (link.from, link.to) == ends)
+        });
         place.map(|place| place as u32).ok_or_else(|| {
             let first = links.first().map_or_else(String::new, |link| {
                 format!(" such as {}-{}", network.name(link.from), network.name(link.to))

@@ -168,7 +168,7 @@ fn transmission(segment: &Segment, ports: [u16; 2], options: &[u8]) -> Vec<u8> {
     header.push(((20 + options.len() as u8) / 4) << 4);
     header.push(bits(flags));
     let unit = if flags.syn { 1 } else { 1 << WINDOW_SCALE };
-    header.extend(u16::try_from(window.div_ceil(unit)).unwrap_or(u16::MAX).to_be_bytes());
+    header.extend(u16::try_from(window / unit).unwrap_or(u16::MAX).to_be_bytes());
     header.extend([0; 4]);
     header.extend(options);
     header

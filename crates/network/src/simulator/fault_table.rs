@@ -8,6 +8,9 @@ use trueplane_units::Nanos;
 use super::faults::{BadFaults, FaultKind, Faults, LinkFault, MILLION};
 use super::shapes::Named;
 
+/// Nanoseconds of jitter, at most: a thousand seconds.
+const MOST_JITTER: u64 = 1_000_000_000_000;
+
 /// Rows of a table, at most.
 const MOST_ROWS: usize = 1 << 20;
 
@@ -22,7 +25,8 @@ const COLUMNS: [&str; 6] = ["from", "to", "start_ns", "end_ns", "kind", "value"]
 ///
 /// # Errors
 ///
-/// If a column is missing, a value is none of its kind, two nodes have no link, there are more than 2^20 rows, or as [`Faults::new`].
+/// If a column is missing, a value is none of its kind, two nodes have no link, two faults of one kind meet on a link, or there are more than 2^20
+/// rows.
 pub fn read_faults(table: impl Read, network: &Named, seed: u64) -> Result<Faults, BadFaults> {
     let bad = |expected: &str, got: String| BadFaults { expected: expected.to_owned(), got };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(table);
@@ -40,8 +44,14 @@ pub fn read_faults(table: impl Read, network: &Named, seed: u64) -> Result<Fault
         let line = record.position().map_or(0, csv::Position::line);
         let text = |place: usize| record.get(place).unwrap_or_default();
         let found = |place: usize| format!("{:?} in line {line}", text(place));
-        let nanos = |place: usize| text(place).parse::<u64>().map_err(|_| bad("nanoseconds", found(place)));
-        let node = |place: usize| nodes.get(text(place)).copied().ok_or_else(|| bad("a node", found(place)));
+        let nanos = |place: usize| {
+            let expected = format!("nanoseconds as {}", &header[place]);
+            text(place).parse::<u64>().map_err(|_| bad(&expected, found(place)))
+        };
+        let node = |place: usize| {
+            let expected = format!("a node such as {} as {}", network.name(0), &header[place]);
+            nodes.get(text(place)).copied().ok_or_else(|| bad(&expected, found(place)))
+        };
         let span = (Nanos(nanos(start)?), Nanos(nanos(end)?));
         if span.0 >= span.1 {
             return Err(bad("an end_ns above start_ns", found(end)));
@@ -55,18 +65,50 @@ pub fn read_faults(table: impl Read, network: &Named, seed: u64) -> Result<Fault
             "down" => return Err(bad("no value for down", found(value))),
             "loss" => {
                 let chance = text(value).parse::<u32>().ok().filter(|chance| *chance <= MILLION);
-                let chance = chance.ok_or_else(|| bad("0 to 1000000 parts of a million", found(value)))?;
+                let expected = "0 to 1000000 parts of a million as value";
+                let chance = chance.ok_or_else(|| bad(expected, found(value)))?;
                 FaultKind::Loss(chance)
             }
-            "jitter" => FaultKind::Jitter(Nanos(nanos(value)?)),
-            _ => return Err(bad("down, loss or jitter", found(kind))),
+            "jitter" => {
+                let most = text(value).parse::<u64>().ok().filter(|most| *most <= MOST_JITTER);
+                let most = most.ok_or_else(|| bad("0 to 10^12 nanoseconds as value", found(value)))?;
+                FaultKind::Jitter(Nanos(most))
+            }
+            _ => return Err(bad("down, loss or jitter as kind", found(kind))),
         };
         if row == MOST_ROWS {
             return Err(bad("at most 1048576 rows", format!("more in line {line}")));
         }
-        faults.extend(links.iter().map(|&link| LinkFault { link, from: span.0, until: span.1, kind }));
+        let one = |&link: &u32| (LinkFault { link, from: span.0, until: span.1, kind }, line);
+        faults.extend(links.iter().map(one));
     }
+    apart(&mut faults)?;
+    let faults: Vec<LinkFault> = faults.into_iter().map(|(fault, _)| fault).collect();
     Faults::new(network.topology.links().len(), &faults, seed)
+}
+
+/// Checks that faults of one kind do not meet on a link. Each fault has its line. O(n log n).
+fn apart(faults: &mut [(LinkFault, u64)]) -> Result<(), BadFaults> {
+    let kind = |fault: &LinkFault| std::mem::discriminant(&fault.kind);
+    let rank = |fault: &LinkFault| match fault.kind {
+        FaultKind::Down => 0,
+        FaultKind::Loss(_) => 1,
+        FaultKind::Jitter(_) => 2,
+    };
+    faults.sort_by_key(|(fault, line)| (fault.link, rank(fault), fault.from, *line));
+    for pair in faults.windows(2) {
+        let [(before, first), (fault, line)] = pair else { continue };
+        if (before.link, kind(before)) == (fault.link, kind(fault)) && before.until > fault.from {
+            return Err(BadFaults {
+                expected: "faults of one kind and one link one after the other".to_owned(),
+                got: format!(
+                    "{} to {} in line {first} and {} to {} in line {line}",
+                    before.from, before.until, fault.from, fault.until
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The numbers of the links between two nodes, the node with the smaller number first.

@@ -143,13 +143,26 @@ impl Faults {
                 steps.extend([(from, true), (until, false)]);
             }
         }
-        Ok(Self {
-            links: of_links,
-            changes: changes(steps),
-            changed: 0,
-            known: HashMap::new(),
-            random: Xoshiro256PlusPlus::seed_from_u64(seed),
-        })
+        // Other numbers than those that choose flows and ways by the same seed.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        random.jump();
+        Ok(Self { links: of_links, changes: changes(steps), changed: 0, known: HashMap::new(), random })
+    }
+
+    /// Whether a fault can keep all packets from a host: a link that is down, or loses each of them.
+    pub fn can_cut(&self) -> bool {
+        let loses_all =
+            |of_link: &OfLink| of_link.loss.0.iter().any(|&(.., chance)| chance == u64::from(MILLION));
+        !self.changes.is_empty() || self.links.iter().any(loses_all)
+    }
+
+    /// The time of the last change of any link; one at the end of time does not count.
+    pub fn last_change(&self) -> Nanos {
+        let spans = |of_link: &OfLink| {
+            let all = [&of_link.down, &of_link.loss, &of_link.jitter].into_iter().flat_map(|spans| &spans.0);
+            all.flat_map(|&(from, until, _)| [from, until]).filter(|&time| time < Nanos::MAX).max()
+        };
+        self.links.iter().filter_map(spans).max().unwrap_or_default()
     }
 
     /// Whether any link is down now. Times must not descend. O(1), and O(changes) over a run.

@@ -34,20 +34,20 @@ pub fn least_time(topology: &Topology, flow: &FlowSpec, packing: Packing) -> Nan
     let there = way(topology, flow.from, flow.to);
     let back = way(topology, flow.to, flow.from);
     let header = u64::from(packing.header);
-    let handshake = one_packet(&there, header) + one_packet(&back, header);
+    let handshake = one_packet(&there, header).saturating_add(one_packet(&back, header));
     let last = flow.bytes - (packing.packets(flow.bytes) - 1) * u64::from(packing.segment) + header;
     let first = flow.bytes.min(u64::from(packing.segment)) + header;
     let all = packing.wire_bytes(flow.bytes);
     let train = (0..there.len()).map(|place| train(&there, place, [first, all, last])).max();
-    let delays: u64 = there.iter().map(|link| link.delay.0).sum();
-    Nanos(handshake + train.unwrap_or(0) + delays + one_packet(&back, header))
+    let delays = sum(there.iter().map(|link| link.delay.0));
+    Nanos(sum([handshake, train.unwrap_or(0), delays, one_packet(&back, header)].into_iter()))
 }
 
 /// Time of a train of packets if the link at `place` is the slowest: its first packet comes there, all bytes pass, and its last packet goes on.
 fn train(links: &[Link], place: usize, [first, all, last]: [u64; 3]) -> u64 {
-    let before: u64 = links[..place].iter().map(|link| time(link, first)).sum();
-    let after: u64 = links[place + 1..].iter().map(|link| time(link, last)).sum();
-    before + time(&links[place], all) + after
+    let before = sum(links[..place].iter().map(|link| time(link, first)));
+    let after = sum(links[place + 1..].iter().map(|link| time(link, last)));
+    sum([before, time(&links[place], all), after].into_iter())
 }
 
 /// Time of a single packet from one host to another, without any wait.
@@ -57,7 +57,12 @@ pub(super) fn transit(topology: &Topology, from: u32, to: u32, bytes: u32) -> Na
 
 /// Time of a single packet over these links.
 fn one_packet(links: &[Link], bytes: u64) -> u64 {
-    links.iter().map(|link| time(link, bytes) + link.delay.0).sum()
+    sum(links.iter().flat_map(|link| [time(link, bytes), link.delay.0]))
+}
+
+/// The sum of times, or the end of time.
+fn sum(times: impl Iterator<Item = u64>) -> u64 {
+    times.fold(0, u64::saturating_add)
 }
 
 /// Time that a link takes to send so many bytes.

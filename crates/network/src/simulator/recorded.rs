@@ -8,6 +8,9 @@ use trueplane_units::Nanos;
 
 use super::flow::FlowSpec;
 
+/// The last time at which a flow may start, in ns: 267 years before the end of time.
+const LAST_START: u64 = 10_000_000_000_000_000_000;
+
 /// Bytes of a flow, at most.
 const MOST_BYTES: u64 = 1_000_000_000_000;
 
@@ -55,11 +58,12 @@ pub fn read_flows(table: impl Read, hosts: &[String], count: u32) -> Result<Vec<
         let line = record.position().map_or(0, csv::Position::line);
         let text = |place: usize| record.get(place).unwrap_or_default();
         let found = |place: usize| format!("{:?} in line {line}", text(place));
-        let start_ns = text(start).parse::<u64>().map_err(|_| bad("nanoseconds", found(start)))?;
+        let start_ns = text(start).parse::<u64>().ok().filter(|start| *start <= LAST_START);
+        let start_ns = start_ns.ok_or_else(|| bad("0 to 10^19 nanoseconds as start_ns", found(start)))?;
         let size = text(bytes).parse::<u64>().ok().filter(|bytes| (1..=MOST_BYTES).contains(bytes));
-        let size = size.ok_or_else(|| bad("1 to 10^12 bytes", found(bytes)))?;
-        let sender = host(text(from)).ok_or_else(|| bad(&whose, found(from)))?;
-        let receiver = host(text(to)).ok_or_else(|| bad(&whose, found(to)))?;
+        let size = size.ok_or_else(|| bad("1 to 10^12 as bytes", found(bytes)))?;
+        let sender = host(text(from)).ok_or_else(|| bad(&format!("{whose} as from"), found(from)))?;
+        let receiver = host(text(to)).ok_or_else(|| bad(&format!("{whose} as to"), found(to)))?;
         if sender == receiver {
             return Err(bad("two hosts that differ", format!("a flow from {} to itself", found(from))));
         }

@@ -28,7 +28,9 @@ pub enum Spread {
 impl Spread {
     /// The rule for a network; none for the hash, which networks have anyway.
     pub fn chooser(self, seed: u64) -> Option<Box<dyn Chooser>> {
-        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        // Other numbers than those that choose flows and faults by the same seed.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        random.long_jump();
         let last = || FlowTable::new(MOST_FLOWS).expect("such a table can be had");
         match self {
             Spread::Hash => None,

@@ -18,7 +18,8 @@ pub enum Reduction {
 ///
 /// - Unit: bytes.
 /// - Cost: O(1).
-/// - Source: RFC 9937 §6. Departure: what is left of a segment waits for the next acknowledgement.
+/// - Source: RFC 9937 §6. Departures: what is left of a segment waits for the next acknowledgement, and
+///   until something is sent, any amount below a segment counts as one.
 #[derive(Clone, Copy, Debug)]
 pub struct Proportional {
     /// Window at the end of the recovery (ssthresh).

@@ -30,7 +30,7 @@ const MOST_SEGMENTS: u64 = 8;
 ///
 /// - Unit: bytes, time in ns.
 /// - Cost: O(1).
-/// - Source: RFC 9406.
+/// - Source: RFC 9406. Departure: acknowledgements count only while the window holds the sender back, as for all growth here.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HyStart {
     /// The round ends when more than this is acknowledged (windowEnd).

@@ -181,6 +181,9 @@ impl Window {
         if is_over {
             self.set_threshold(self.cwnd); // RFC 9406 §4.2
         }
+        if !self.is_slow_start() {
+            self.hystart = None;
+        }
     }
 
     /// Grows by a segment for each window of acknowledged bytes (RFC 5681 §3.1).

@@ -14,9 +14,17 @@ const SMALL: [(&str, &str); 6] = [
     ("policies", "dctcp,sp-pifo,pifo"),
 ];
 
-fn run(more: &[(&str, &str)]) -> Result<Found, Error> {
+fn given<'a>(more: &[(&'a str, &'a str)]) -> Result<Options, String> {
     let given: Vec<(&str, &str)> = SMALL.iter().chain(more).copied().collect();
-    Fabric::run(&Options::given(&given).map_err(Error::Parameters)?, &())
+    Options::given(&given)
+}
+
+fn options(more: &[(&str, &str)]) -> Options {
+    given(more).unwrap()
+}
+
+fn run(more: &[(&str, &str)]) -> Result<Found, Error> {
+    Fabric::run(&given(more).map_err(Error::Parameters)?, &())
 }
 
 fn refusal(more: &[(&str, &str)]) -> String {
@@ -61,6 +69,11 @@ fn flows_without_a_way_do_not_end() {
     assert!(run.unfinished > 0 && run.all.flows() > 0);
     assert_eq!(run.unfinished + run.all.flows(), load.flows);
     assert!(run.late >= run.unfinished);
+    // The run ends soon after the last flow that can, and its numbers are of the time until then.
+    assert!(run.sent < 100_000 && run.end.0 < 1_000_000_000, "{run:?}");
+    let said =
+        Fabric::verdict(&options(&[("faults", &faults), ("policies", "dctcp"), ("duration", "2ms")]), &found);
+    assert!(said[0].contains("flows that never end are"), "{said:?}");
 }
 
 #[test]

@@ -116,7 +116,10 @@ fn what_cannot_be_is_refused_in_one_line() {
             "size,share\n1,1\n",
             "expected the columns bytes and cdf (flow sizes), or start_ns, from, to and bytes (flows)",
         ),
-        ("start_ns,from,to,bytes\n0,1,1000,5\n", "expected a host from 0 to 143, got \"1000\" in line 2"),
+        (
+            "start_ns,from,to,bytes\n0,1,1000,5\n",
+            "expected a host from 0 to 143 as to, got \"1000\" in line 2",
+        ),
         ("bytes,cdf\n1,x\n", "in line 2"),
         ("bytes,cdf\n5,0.5\n1,1\n", "expected sizes and shares that ascend"),
         ("bytes,cdf\n5,0.5\n", "expected 1 as the last share, got 0.5"),

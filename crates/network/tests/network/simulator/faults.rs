@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use trueplane_network::Nanos;
 use trueplane_network::simulator::port::{Offered, Waiting};
 use trueplane_network::simulator::{
-    DropTail, FaultKind, Faults, FlowSpec, Link, LinkFault, Named, Network, Outcome, PortQueue, Topology,
-    read_faults,
+    DropTail, FaultKind, Faults, FlowSpec, Link, LinkFault, Named, Network, Outcome, PortQueue, Spread,
+    Topology, read_faults,
 };
 use trueplane_network::transport::{NewReno, Reno, SenderSettings, WindowSettings, preset};
 use trueplane_units::BitsPerSec;
@@ -47,6 +47,26 @@ fn run(topology: &Topology, faults: &[LinkFault], seed: u64, until: Nanos) -> Ou
 /// The link from one node to another.
 fn link(topology: &Topology, from: u32, to: u32) -> u32 {
     topology.links().iter().position(|link| (link.from, link.to) == (from, to)).unwrap() as u32
+}
+
+/// Ways and losses have the same seed, but not the same numbers.
+#[test]
+fn losses_meet_all_ways_alike() {
+    let rate = BitsPerSec(1_000_000_000);
+    let topology = Topology::leaf_spine(2, 2, 1, rate, rate, Nanos(20)).unwrap();
+    let up: Vec<u32> = (4..6).map(|spine| link(&topology, 2, spine)).collect();
+    let losses: Vec<LinkFault> =
+        up.iter().map(|&link| fault(link, 0, u64::MAX, FaultKind::Loss(20_000))).collect();
+    for seed in 1..4 {
+        let flow = |number: u64| FlowSpec { start: Nanos(number * 1_000_000), from: 0, to: 1, bytes: 1 };
+        let network = Network::new(&topology, |_| DropTail::new(30_000), preset::standard_tcp(), 120, 5);
+        let network =
+            network.unwrap().with_faults(Faults::new(topology.links().len(), &losses, seed).unwrap());
+        let network = network.choosing(Spread::Spray.chooser(seed).unwrap());
+        let outcome = network.run((0..4_000).map(flow), Nanos::MAX).unwrap();
+        let lost: Vec<u64> = up.iter().map(|&link| outcome.ports[link as usize].lost).collect();
+        assert!(lost.iter().all(|&one| one > 60) && lost.iter().sum::<u64>() < 400, "{lost:?}");
+    }
 }
 
 #[test]
@@ -204,18 +224,19 @@ fn wrong_faults_are_refused_in_one_line() {
         read_faults(table.as_bytes(), &named, 1).unwrap_err().to_string()
     };
     let cases = [
-        ("0,12,x,9,down,", "nanoseconds, got \"x\" in line 2"),
+        ("0,12,x,9,down,", "nanoseconds as start_ns, got \"x\" in line 2"),
         ("0,12,9,9,down,", "an end_ns above start_ns, got \"9\" in line 2"),
-        ("0,17,0,9,down,", "a node, got \"17\" in line 2"),
-        ("leaf0,1,0,9,down,", "a node, got \"leaf0\" in line 2"),
+        ("0,17,0,9,down,", "a node such as 0 as to, got \"17\" in line 2"),
+        ("leaf0,1,0,9,down,", "a node such as 0 as from, got \"leaf0\" in line 2"),
         ("0,13,0,9,down,", "two nodes with a link, got \"0\" and \"13\" in line 2"),
-        ("0,12,0,9,up,", "down, loss or jitter, got \"up\" in line 2"),
+        ("0,12,0,9,up,", "down, loss or jitter as kind, got \"up\" in line 2"),
         ("0,12,0,9,down,5", "no value for down, got \"5\" in line 2"),
-        ("0,12,0,9,loss,1000001", "0 to 1000000 parts of a million, got \"1000001\" in line 2"),
-        ("0,12,0,9,jitter,-1", "nanoseconds, got \"-1\" in line 2"),
+        ("0,12,0,9,loss,1000001", "0 to 1000000 parts of a million as value, got \"1000001\" in line 2"),
+        ("0,12,0,9,jitter,-1", "0 to 10^12 nanoseconds as value, got \"-1\" in line 2"),
+        ("0,12,0,9,jitter,1000000000001", "0 to 10^12 nanoseconds as value, got \"1000000000001\" in line 2"),
         (
             "0,12,5,9,down,\n12,0,0,6,down,",
-            "faults of one kind and one link one after the other, got 0ns to 6ns and 5ns to 9ns",
+            "faults of one kind and one link one after the other, got 0ns to 6ns in line 3 and 5ns to 9ns in line 2",
         ),
     ];
     for (rows, expected) in cases {

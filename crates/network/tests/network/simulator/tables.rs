@@ -103,11 +103,17 @@ fn wrong_tables_are_refused_in_one_line() {
     assert_eq!(flows(header), "flows: expected one flow or more, got none");
     assert_eq!(
         flows(&format!("{header}0,0,4,1\n")),
-        "flows: expected a host from 0 to 3, got \"4\" in line 2"
+        "flows: expected a host from 0 to 3 as to, got \"4\" in line 2"
     );
     assert!(flows(&format!("{header}0,2,2,1\n")).contains("a flow from \"2\" in line 2 to itself"));
-    assert_eq!(flows(&format!("{header}0,0,1,0\n")), "flows: expected 1 to 10^12 bytes, got \"0\" in line 2");
-    assert_eq!(flows(&format!("{header}-1,0,1,1\n")), "flows: expected nanoseconds, got \"-1\" in line 2");
+    assert_eq!(
+        flows(&format!("{header}0,0,1,0\n")),
+        "flows: expected 1 to 10^12 as bytes, got \"0\" in line 2"
+    );
+    assert_eq!(
+        flows(&format!("{header}-1,0,1,1\n")),
+        "flows: expected 0 to 10^19 nanoseconds as start_ns, got \"-1\" in line 2"
+    );
 }
 
 #[test]
@@ -125,7 +131,7 @@ fn the_seeds_of_the_fuzzer_are_tables_or_are_not() {
     let tables: Vec<&str> =
         read.iter().filter(|(_, kinds)| *kinds == 1).map(|(name, _)| name.as_str()).collect();
     assert_eq!(tables, ["faults", "flows", "last_time", "links", "newline_name", "sizes"]);
-    assert_eq!(read.len(), 10);
+    assert_eq!(read.len(), 11);
 }
 
 proptest! {
