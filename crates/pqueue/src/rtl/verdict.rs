@@ -1,5 +1,6 @@
 //! The findings in sentences.
 
+use trueplane_study::prose::join;
 use trueplane_units::Bytes;
 
 use super::design::Queue;
@@ -60,7 +61,7 @@ fn what(rtl: &Rtl, queue: Queue) -> String {
 fn clock(rtl: &Rtl, queue: Queue) -> String {
     let speed = &rtl.speed;
     let reached = megahertz(speed.clock_hz);
-    let rows = speed.rows.join(" and ");
+    let rows = join(&speed.rows);
     let mut text = if speed.measured {
         let seeds: Vec<String> = speed.fmax_mhz_of_seeds.iter().map(f64::to_string).collect();
         let seeds = match seeds.as_slice() {
