@@ -97,7 +97,7 @@ impl Circuit {
         &self.layout
     }
 
-    /// How it uses its memories.
+    /// Memories as the circuit uses them.
     pub fn memories(&self) -> Memories {
         self.memories
     }
