@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trueplane_pqueue::bbq::{Memories, Shape};
+use trueplane_pqueue::bbq::{MOST_PARTITIONS, Memories, Shape};
 use trueplane_pqueue::rtl::bundle::bundle;
 use trueplane_pqueue::rtl::design::{Design, Extras, Queue};
 use trueplane_pqueue::rtl::{Options, Switch, rtl};
@@ -102,6 +102,19 @@ fn test_benches_pass_in_verilator_and_notice_bugs() {
             assert!(!well && said.lines().any(|line| line.starts_with("FAIL")), "{file}: {said}");
         }
     }
+}
+
+/// Words of more than 8192 bits, which Verilator does not take everywhere.
+#[test]
+#[ignore = "make rtl runs it, which installs Yosys"]
+fn the_test_bench_has_as_many_partitions_as_the_circuit_can() {
+    if !is_there("verilator") {
+        return println!("skipped: the test bench of a bundle needs verilator");
+    }
+    let folder = Folder::new("verilator-partitions");
+    write((Queue::Bbq, 8, 5, 131_071, MOST_PARTITIONS, 16, 2), &folder.0);
+    let (well, said) = make(&folder.0, &["test"]);
+    assert!(well && said.lines().any(|line| line.starts_with("PASS")), "{said}");
 }
 
 #[test]

@@ -80,7 +80,8 @@ module tb;
       end
       if (known && occupancy !== counts) begin
         differs;
-        $display("occupancy_o is %h, expected %h", occupancy, counts);
+        // Without the counts: Verilator prints no more than 8192 bits.
+        $display("occupancy_o has other counts than the model");
       end
     end
   endtask
