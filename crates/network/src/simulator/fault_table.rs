@@ -89,13 +89,12 @@ pub fn read_faults(table: impl Read, network: &Named, seed: u64) -> Result<Fault
 
 /// Checks that faults of one kind do not meet on a link. Each fault has its line. O(n log n).
 fn apart(faults: &mut [(LinkFault, u64)]) -> Result<(), BadFaults> {
-    let kind = |fault: &LinkFault| std::mem::discriminant(&fault.kind);
-    let rank = |fault: &LinkFault| match fault.kind {
+    let kind = |fault: &LinkFault| match fault.kind {
         FaultKind::Down => 0,
         FaultKind::Loss(_) => 1,
         FaultKind::Jitter(_) => 2,
     };
-    faults.sort_by_key(|(fault, line)| (fault.link, rank(fault), fault.from, *line));
+    faults.sort_by_key(|(fault, line)| (fault.link, kind(fault), fault.from, *line));
     for pair in faults.windows(2) {
         let [(before, first), (fault, line)] = pair else { continue };
         if (before.link, kind(before)) == (fault.link, kind(fault)) && before.until > fault.from {

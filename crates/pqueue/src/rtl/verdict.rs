@@ -95,6 +95,9 @@ fn clock(rtl: &Rtl, queue: Queue) -> String {
         }
     }
     text += ".";
+    if let Some(wished) = rtl.wished_clock_hz.filter(|_| !speed.measured) {
+        text += &format!(" Whether it reaches the {} that you wish is not known.", megahertz(wished));
+    }
     if speed.before {
         text += if speed.measured {
             " The circuit has changed since that run."
