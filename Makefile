@@ -159,7 +159,7 @@ kills:
 	TRUEPLANE_KILLS=100 cargo test --workspace $(TESTED) --test proxy -- --nocapture kills_under_load
 	cargo test --workspace $(TESTED) --lib -- --ignored --nocapture a_million_objects
 
-# The windows of Linux's senders beside ours, in namespaces: on a quiet machine, as root. Three quarters of a minute.
+# The windows of Linux's senders beside ours, in namespaces: on a quiet machine, as root. Forty seconds, and more if packets were late.
 oracles:
 	cargo test -p trueplane-network --test oracles -- --ignored --nocapture
 
