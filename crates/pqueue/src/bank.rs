@@ -222,6 +222,7 @@ impl<T> PriorityQueue<T> for FifoBank<T> {
         Some((queue as u64, self.front(queue)?))
     }
 
+    #[inline]
     fn extract_min(&mut self) -> Option<(u64, T)> {
         let queue = self.first_queue()?;
         Some((queue as u64, self.pop(queue)?))

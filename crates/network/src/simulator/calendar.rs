@@ -5,12 +5,20 @@ use std::collections::BinaryHeap;
 
 use trueplane_units::Nanos;
 
-/// Nanoseconds in a bucket, as a power of two: as many as a word has bits.
-const WIDTH_BITS: u32 = 6;
-const WIDTH: usize = 1 << WIDTH_BITS;
+use super::bitmap::Bitmap;
 
-/// Buckets in the ring, a word of words: it reaches 262 µs ahead, beyond the longest packet on a link of 1 Gbit/s.
-const BUCKETS: usize = WIDTH * WIDTH;
+/// Slots of the near ring, one for each nanosecond: it reaches 16 µs ahead, beyond the longest packet on a link of 1 Gbit/s.
+const SLOTS: usize = 1 << SLOT_BITS;
+const SLOT_BITS: u32 = 14;
+
+/// Nanoseconds of a block, as a power of two. The near ring moves on block by block.
+const BLOCK_BITS: u32 = 10;
+
+/// Blocks of the near ring.
+const NEAR: u64 = (SLOTS >> BLOCK_BITS) as u64;
+
+/// Blocks of the far ring, behind those of the near one: it reaches 4 ms ahead.
+const FAR: usize = 1 << 12;
 
 /// An event: 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,38 +33,41 @@ pub struct Event {
 
 /// Events in the order of their times; those of one time in the order in which they were added.
 ///
-/// A ring of buckets of 64 ns holds what happens next, a heap what happens later. When a bucket is reached, its events go to 64 slots, one for
-/// each nanosecond, and bits say which slots have any: nothing is ever compared or sorted. Buckets and slots are lists through one slab,
-/// whose places are used again while they are still in the processor's cache. Events are not taken out: an owner gives each a stamp and
-/// ignores those that no longer count.
+/// - A near ring has a slot for each nanosecond, and bits say which slots have events. A slot holds one event itself; more events of the
+///   same nanosecond follow it in a list. Nothing is compared or sorted.
+/// - A far ring has a list for each block of 1,024 ns. When the near ring moves on by a block, the events of the block that it reaches
+///   go to their slots.
+/// - A heap holds what happens later than that.
 ///
-/// Cost: O(1) in the ring, O(log n) for n events beyond it.
+/// The lists lead through one slab, whose places are used again while they are still in the processor's cache. Events are not taken out:
+/// an owner gives each a stamp and ignores those that no longer count.
+///
+/// Cost: O(1) in the rings, O(log n) for n events beyond them. Memory: 300 kB.
 #[derive(Debug)]
 pub struct Calendar {
+    /// Word of `near_bits` that is being read, counted from time zero.
+    word: u64,
+    near: Box<[Slot; SLOTS]>,
+    near_bits: Bitmap<{ SLOTS / 64 }>,
+    /// The event of each block of the far ring that was added last, in the slab.
+    far: Box<[u32; FAR]>,
+    far_bits: Bitmap<{ FAR / 64 }>,
+    later: BinaryHeap<Reverse<(Nanos, u64, u32, u32)>>,
+    /// Number of events that were ever added to the heap.
+    added: u64,
     slab: Vec<Listed>,
     /// First free place of the slab.
     free: u32,
-    /// One bit for each slot that has events.
-    ready: u64,
-    /// Number of the bucket that is being read, counted from time zero.
-    current: u64,
-    /// The events of that bucket, nanosecond by nanosecond.
-    slots: Box<[Slot; WIDTH]>,
-    /// One bit for each word of `occupied` that is not 0.
-    summary: u64,
-    /// One bit for each other bucket that has events.
-    occupied: Box<[u64; WIDTH]>,
-    /// The last event of each bucket in the slab.
-    ring: Box<[u32]>,
-    later: BinaryHeap<Reverse<(Nanos, u64, u32, u32)>>,
-    added: u64,
     len: usize,
 }
 
-/// The events of a nanosecond, the earliest added first.
+/// The events of a nanosecond: the first, and the list of the others.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    first: u32,
+    what: u32,
+    stamp: u32,
+    next: u32,
+    /// The last one of the list, if there is a list.
     last: u32,
 }
 
@@ -65,10 +76,9 @@ struct Slot {
 struct Listed {
     what: u32,
     stamp: u32,
-    /// Nanosecond in its bucket.
-    slot: u32,
-    /// Place of the next one in a slot, or of the one that was added before in a bucket.
     next: u32,
+    /// Nanosecond in its block.
+    nano: u32,
 }
 
 /// The end of a list.
@@ -84,16 +94,15 @@ impl Calendar {
     /// An empty calendar at time zero.
     pub fn new() -> Self {
         Self {
-            slab: Vec::new(),
-            free: END,
-            ready: 0,
-            current: 0,
-            slots: Box::new([Slot { first: END, last: END }; WIDTH]),
-            summary: 0,
-            occupied: Box::new([0; WIDTH]),
-            ring: vec![END; BUCKETS].into(),
+            word: 0,
+            near: Box::new([Slot { what: 0, stamp: 0, next: END, last: END }; SLOTS]),
+            near_bits: Bitmap::new(),
+            far: Box::new([END; FAR]),
+            far_bits: Bitmap::new(),
             later: BinaryHeap::new(),
             added: 0,
+            slab: Vec::new(),
+            free: END,
             len: 0,
         }
     }
@@ -108,152 +117,255 @@ impl Calendar {
         self.len == 0
     }
 
-    /// Adds an event, which must not lie before the last one that was taken.
+    /// First block of the near ring, counted from time zero.
     #[inline]
+    fn block(&self) -> u64 {
+        self.word >> (BLOCK_BITS - 6)
+    }
+
+    /// Adds an event, which must not lie before the last one that was taken.
+    // The parts of an event come in registers: if they came in memory, two writes of four bytes would have to wait for one read of eight.
+    #[inline(always)]
     pub fn add(&mut self, event: Event) {
         self.len += 1;
-        let bucket = event.time.0 >> WIDTH_BITS;
-        debug_assert!(bucket >= self.current);
-        if bucket.wrapping_sub(self.current + 1) < BUCKETS as u64 - 1 {
-            self.put(event);
+        debug_assert!(event.time.0 >> 6 >= self.word);
+        if (event.time.0 >> BLOCK_BITS) - self.block() < NEAR {
+            self.put_near(event.time.0, event.what, event.stamp);
         } else {
-            self.add_elsewhere(event);
+            self.put_beyond(event);
         }
     }
 
-    /// Adds an event of the bucket that is being read, or beyond the ring. These are few; apart from the others they cost those nothing.
-    #[cold]
-    fn add_elsewhere(&mut self, event: Event) {
-        if event.time.0 >> WIDTH_BITS == self.current {
-            self.put_now(event);
+    /// Puts an event into the near ring.
+    #[inline(always)]
+    fn put_near(&mut self, time: u64, what: u32, stamp: u32) {
+        let index = time as usize % SLOTS;
+        if self.near_bits.insert(index) {
+            self.near[index] = Slot { what, stamp, next: END, last: END };
+        } else {
+            self.put_behind(index, what, stamp);
+        }
+    }
+
+    /// Puts an event behind others of the same nanosecond.
+    #[inline(never)]
+    fn put_behind(&mut self, index: usize, what: u32, stamp: u32) {
+        let place = self.place(Listed { what, stamp, next: END, nano: 0 });
+        let slot = &mut self.near[index];
+        let before = std::mem::replace(&mut slot.last, place);
+        match self.slab.get_mut(before as usize) {
+            Some(before) if slot.next != END => before.next = place,
+            _ => slot.next = place,
+        }
+    }
+
+    /// Puts an event into the far ring or into the heap.
+    #[inline(never)]
+    fn put_beyond(&mut self, event: Event) {
+        let block = event.time.0 >> BLOCK_BITS;
+        if block - self.block() - NEAR < FAR as u64 {
+            self.put_far(event);
         } else {
             self.added += 1;
             self.later.push(Reverse((event.time, self.added, event.what, event.stamp)));
         }
     }
 
-    /// Takes a place of the slab for an event that comes before `next` in its list.
-    #[inline]
-    fn place(&mut self, event: Event, next: u32) -> u32 {
-        let slot = event.time.0 as u32 % WIDTH as u32;
-        if self.free == END {
-            self.grow();
-        }
+    /// Puts an event into the far ring.
+    fn put_far(&mut self, event: Event) {
+        let index = (event.time.0 >> BLOCK_BITS) as usize % FAR;
+        let nano = event.time.0 as u32 % (1 << BLOCK_BITS);
+        let next = self.far[index];
+        self.far[index] = self.place(Listed { what: event.what, stamp: event.stamp, next, nano });
+        self.far_bits.insert(index);
+    }
+
+    /// Takes a place of the slab.
+    fn place(&mut self, listed: Listed) -> u32 {
         let place = self.free;
-        let known = &mut self.slab[place as usize];
-        self.free = known.next;
-        *known = Listed { what: event.what, stamp: event.stamp, slot, next };
-        place
-    }
-
-    /// Adds a free place to the slab.
-    #[cold]
-    fn grow(&mut self) {
-        self.free = self.slab.len() as u32;
-        self.slab.push(Listed { what: 0, stamp: 0, slot: 0, next: END });
-    }
-
-    /// Puts an event into the ring.
-    #[inline]
-    fn put(&mut self, event: Event) {
-        let index = (event.time.0 >> WIDTH_BITS) as usize % BUCKETS;
-        self.ring[index] = self.place(event, self.ring[index]);
-        self.occupied[index / WIDTH] |= 1 << (index % WIDTH);
-        self.summary |= 1 << (index / WIDTH);
-    }
-
-    /// Puts an event into its slot of the bucket that is being read, behind the others.
-    fn put_now(&mut self, event: Event) {
-        let place = self.place(event, END);
-        let slot = event.time.0 as usize % WIDTH;
-        let Slot { first, last } = self.slots[slot];
-        if first == END {
-            self.slots[slot] = Slot { first: place, last: place };
-            self.ready |= 1 << slot;
-        } else {
-            self.slab[last as usize].next = place;
-            self.slots[slot].last = place;
+        match self.slab.get_mut(place as usize) {
+            Some(known) => {
+                self.free = known.next;
+                *known = listed;
+                place
+            }
+            None => {
+                self.slab.push(listed);
+                self.slab.len() as u32 - 1
+            }
         }
+    }
+
+    /// Gives a place of the slab back, and returns what was there.
+    fn vacate(&mut self, place: u32) -> Option<Listed> {
+        let known = self.slab.get_mut(place as usize)?;
+        let listed = std::mem::replace(known, Listed { next: self.free, ..*known });
+        self.free = place;
+        Some(listed)
     }
 
     /// Takes the next event.
     #[inline]
     pub fn take(&mut self) -> Option<Event> {
-        while self.ready == 0 {
+        let mut bits = self.near_bits.word(self.word as usize);
+        if bits == 0 {
             if self.len == 0 {
                 return None;
             }
             self.advance();
+            bits = self.near_bits.word(self.word as usize);
         }
         self.len -= 1;
-        let slot = self.ready.trailing_zeros();
-        let first = &mut self.slots[slot as usize].first;
-        let place = *first;
-        let listed = &mut self.slab[place as usize];
-        let Listed { what, stamp, next, .. } = *listed;
-        listed.next = self.free;
-        self.free = place;
-        *first = next;
+        let time = self.word << 6 | u64::from(bits.trailing_zeros());
+        let index = time as usize % SLOTS;
+        let Slot { what, stamp, next, .. } = self.near[index];
         if next == END {
-            self.ready &= self.ready - 1;
+            self.near_bits.remove(index);
+        } else {
+            self.follow(index, next);
         }
-        Some(Event { time: Nanos(self.current << WIDTH_BITS | u64::from(slot)), what, stamp })
+        Some(Event { time: Nanos(time), what, stamp })
     }
 
-    /// Opens the next bucket that has events.
+    /// Puts the first event of a slot's list into the slot.
+    #[inline(never)]
+    fn follow(&mut self, index: usize, place: u32) {
+        if let Some(Listed { what, stamp, next, .. }) = self.vacate(place) {
+            let slot = &mut self.near[index];
+            *slot = Slot { what, stamp, next, last: slot.last };
+        }
+    }
+
+    /// Goes to the next word that has events.
     #[inline]
     fn advance(&mut self) {
-        let near = self.next_occupied().unwrap_or(u64::MAX);
-        let far = self.later.peek().map_or(u64::MAX, |Reverse((time, ..))| time.0 >> WIDTH_BITS);
-        self.current = near.min(far);
-        if far < self.current.saturating_add(BUCKETS as u64) {
-            self.bring_near();
-        }
-        let index = self.current as usize % BUCKETS;
-        let mut place = std::mem::replace(&mut self.ring[index], END);
-        // The latest added comes first, and so each goes before those that are in its slot already.
-        while let Some(listed) = self.slab.get_mut(place as usize) {
-            let slot = listed.slot as usize % WIDTH;
-            let is_last = self.ready >> slot & 1 == 0;
-            let Slot { first, last } = self.slots[slot];
-            let before = std::mem::replace(&mut listed.next, if is_last { END } else { first });
-            self.slots[slot] = Slot { first: place, last: if is_last { place } else { last } };
-            self.ready |= 1 << slot;
-            place = before;
-        }
-        self.occupied[index / WIDTH] &= !(1 << (index % WIDTH));
-        if self.occupied[index / WIDTH] == 0 {
-            self.summary &= !(1 << (index / WIDTH));
+        if let Some(ahead) = self.near_bits.next_word(self.word as usize) {
+            let before = self.block();
+            self.word += ahead as u64;
+            if self.block() != before {
+                self.reach(before);
+            }
+        } else {
+            self.jump();
         }
     }
 
-    /// Moves what comes within reach to the ring, before anything else can be added there, so that it keeps its place.
+    /// Goes to the next word that has events, if the near ring has none.
     #[cold]
-    fn bring_near(&mut self) {
-        let reach = self.current + BUCKETS as u64;
+    fn jump(&mut self) {
+        let before = self.block();
+        self.word = self.next_far() << (BLOCK_BITS - 6);
+        self.reach(before);
+        if self.near_bits.word(self.word as usize) == 0 {
+            self.word += self.near_bits.next_word(self.word as usize).unwrap_or(0) as u64;
+        }
+    }
+
+    /// The next block that has events, if the near ring has none.
+    fn next_far(&self) -> u64 {
+        let start = self.block() + NEAR;
+        let far = self.far_bits.next(start as usize % FAR).map_or(u64::MAX, |ahead| start + ahead as u64);
+        let later = self.later.peek().map_or(u64::MAX, |Reverse((time, ..))| time.0 >> BLOCK_BITS);
+        far.min(later)
+    }
+
+    /// Moves what comes within reach of the rings, before anything else can be added there, so that it keeps its place. The near ring
+    /// began with the block `before` until now.
+    #[inline(never)]
+    fn reach(&mut self, before: u64) {
+        let (start, reach) = (before + NEAR, self.block() + NEAR);
+        while let Some(ahead) = self.far_bits.next(start as usize % FAR).filter(|ahead| start + (*ahead as u64) < reach) {
+            self.open(start + ahead as u64);
+        }
         while let Some(&Reverse((time, _, what, stamp))) =
-            self.later.peek().filter(|Reverse(first)| first.0.0 >> WIDTH_BITS < reach)
+            self.later.peek().filter(|Reverse(first)| first.0.0 >> BLOCK_BITS < reach.saturating_add(FAR as u64))
         {
             self.later.pop();
-            self.put(Event { time, what, stamp });
+            if time.0 >> BLOCK_BITS < reach {
+                self.put_near(time.0, what, stamp);
+            } else {
+                self.put_far(Event { time, what, stamp });
+            }
         }
     }
 
-    /// The next bucket of the ring that has events, behind the current one.
-    #[inline]
-    fn next_occupied(&self) -> Option<u64> {
-        let start = (self.current as usize + 1) % BUCKETS;
-        let (mut word, bits) = (start / WIDTH, self.occupied[start / WIDTH] >> (start % WIDTH));
-        let index = if bits != 0 {
-            start + bits.trailing_zeros() as usize
-        } else if self.summary != 0 {
-            // The words behind this one, and itself last: what it has lies before the start.
-            let next = self.summary.rotate_right(word as u32 + 1).trailing_zeros() as usize;
-            word = (word + 1 + next) % WIDTH;
-            word * WIDTH + self.occupied[word].trailing_zeros() as usize
-        } else {
-            return None;
-        };
-        Some(self.current + 1 + (index.wrapping_sub(start) % BUCKETS) as u64)
+    /// Moves the events of a block from the far ring to the near one.
+    fn open(&mut self, block: u64) {
+        let index = block as usize % FAR;
+        self.far_bits.remove(index);
+        // The latest added comes first in the list, and has to come last in its slot.
+        let (mut place, mut turned) = (std::mem::replace(&mut self.far[index], END), END);
+        while let Some(listed) = self.slab.get_mut(place as usize) {
+            (turned, place) = (place, std::mem::replace(&mut listed.next, turned));
+        }
+        while let Some(Listed { what, stamp, next, nano }) = self.vacate(turned) {
+            self.put_near(block << BLOCK_BITS | u64::from(nano), what, stamp);
+            turned = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Times ahead within the near ring, at its end, in the far ring, at its end, and beyond.
+    fn ahead() -> impl Strategy<Value = u64> {
+        prop_oneof![
+            4 => 0..3_u64,
+            8 => 0..17_000_u64,
+            2 => 15_000..18_000_u64,
+            2 => 16_000..4_300_000_u64,
+            2 => 4_150_000..4_300_000_u64,
+            1 => 4_000_000..1_000_000_000_u64,
+            1 => Just(u64::MAX / 4),
+        ]
+    }
+
+    proptest! {
+        /// Beside a map from the time and the number of an event, which is its order.
+        #[test]
+        fn events_come_in_the_order_of_time_and_addition(
+            steps in prop::collection::vec((ahead(), any::<bool>()), 1..400),
+        ) {
+            let (mut calendar, mut naive) = (Calendar::new(), BTreeMap::new());
+            let mut now = 0;
+            for (number, (ahead, takes)) in (0_u32..).zip(steps) {
+                let event = Event { time: Nanos((now + ahead).min(u64::MAX - 1)), what: number, stamp: !number };
+                calendar.add(event);
+                naive.insert((event.time, number), event);
+                if takes {
+                    let taken = calendar.take();
+                    prop_assert_eq!(taken, naive.pop_first().map(|(_, event)| event));
+                    now = taken.map_or(now, |event| event.time.0);
+                }
+                prop_assert_eq!(calendar.len(), naive.len());
+            }
+            while let Some((_, event)) = naive.pop_first() {
+                prop_assert_eq!(calendar.take(), Some(event));
+            }
+            prop_assert_eq!(calendar.take(), None);
+            prop_assert!(calendar.is_empty());
+        }
+    }
+
+    /// The places of the slab that events had are used again.
+    #[test]
+    fn memory_does_not_grow_with_the_number_of_events() {
+        let mut calendar = Calendar::new();
+        for number in 0..100_000 {
+            for ahead in [0, 0, 0, 20_000, 20_000, 5_000_000] {
+                let time = Nanos(u64::from(number) * 10_000 + ahead);
+                calendar.add(Event { time, what: number, stamp: 0 });
+            }
+            while calendar.len() > 600 {
+                calendar.take();
+            }
+        }
+        assert!(calendar.slab.len() <= 606, "{}", calendar.slab.len());
     }
 }

@@ -13,6 +13,7 @@
 //!    by size; [`least`]: the least time that a flow can take; [`lengths`]: lengths of queues; [`capture`]: the packets of a link as a file.
 
 mod attached;
+mod bitmap;
 pub mod calendar;
 pub mod capture;
 mod equipped;

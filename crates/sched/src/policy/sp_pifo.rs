@@ -96,7 +96,7 @@ const FEW: usize = 8;
 /// processor's cache may not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Bounds {
-    /// So many of them; the others stay 0.
+    /// So many of them. The others are larger than ranks are, so that a search may look at all.
     Few(u8, [u64; FEW]),
     Many(Box<[u64]>),
 }
@@ -106,7 +106,19 @@ impl Bounds {
         if queues > FEW {
             return Self::Many(vec![0; queues].into());
         }
-        Self::Few(queues as u8, [0; FEW])
+        let mut bounds = [u64::MAX; FEW];
+        bounds[..queues].fill(0);
+        Self::Few(queues as u8, bounds)
+    }
+
+    /// As [`queue_of`].
+    #[inline]
+    fn queue_of(&self, rank: u64) -> usize {
+        match self {
+            // A rank as large as the bounds that are not there also reaches the last one that is.
+            Self::Few(queues, bounds) => queue_of(bounds, rank).min(usize::from(*queues) - 1),
+            Self::Many(bounds) => queue_of(bounds, rank),
+        }
     }
 }
 
@@ -182,7 +194,7 @@ impl Mapper for SpPifo {
 
     #[inline]
     fn map(&mut self, Rank(rank): Rank, bank: &FifoBank<Packet>) -> Option<usize> {
-        let queue = queue_of(&self.bounds, rank);
+        let queue = self.bounds.queue_of(rank);
         if self.adapts == Adapts::OnArrival || bank.has_room(queue) {
             self.adapt(queue, rank);
         } else {
