@@ -35,6 +35,7 @@ pub mod shapes;
 pub mod skipped;
 pub mod spread;
 pub mod topology;
+mod ways;
 pub mod workload;
 
 pub use capture::Capture;

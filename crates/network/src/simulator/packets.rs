@@ -5,7 +5,7 @@ use trueplane_units::Nanos;
 use crate::transport::segment::{Ecn, Flags, SackBlocks, Segment};
 
 /// Facts of a packet that every hop needs: 32 bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Travelling {
     /// Number of its flow and direction: twice the flow's, and one more on the way to the receiver.
     pub key: u64,
@@ -30,7 +30,7 @@ impl Travelling {
 }
 
 /// A packet in one line of the processor's cache, without its options.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Place {
     travelling: Travelling,
@@ -77,29 +77,44 @@ impl Packets {
     }
 
     /// Puts a packet in. Returns its place.
-    #[inline]
+    // Inlined, so that each part is written where it stays: a copy of the whole would wait for the parts.
+    #[inline(always)]
     pub fn insert(&mut self, travelling: Travelling, segment: &Segment) -> u32 {
-        let &Segment { sequence, ack, length, window, flags, ecn, ref sack, stamp } = segment;
-        let has_options = !sack.is_empty() || stamp > Nanos(0);
-        let packet = Place { travelling, sequence, ack, length, window, flags, ecn, has_options };
-        let place = if let Some(place) = self.free.pop() {
-            self.places[place as usize] = packet;
-            place
-        } else {
-            self.places.push(packet);
-            self.options.push(NO_OPTIONS);
-            self.places.len() as u32 - 1
-        };
+        let place = self.free.pop().unwrap_or_else(|| self.grow());
+        let has_options = !segment.sack.is_empty() || segment.stamp > Nanos(0);
+        let packet = &mut self.places[place as usize];
+        packet.travelling = travelling;
+        packet.sequence = segment.sequence;
+        packet.ack = segment.ack;
+        packet.length = segment.length;
+        packet.window = segment.window;
+        packet.flags = segment.flags;
+        packet.ecn = segment.ecn;
+        packet.has_options = has_options;
         if has_options {
-            self.options[place as usize] = Options { sack: *sack, stamp };
+            self.options[place as usize] = Options { sack: segment.sack, stamp: segment.stamp };
         }
         place
     }
 
-    /// The packet at a place.
+    /// Adds a place.
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        self.places.push(Place::default());
+        self.options.push(NO_OPTIONS);
+        self.places.len() as u32 - 1
+    }
+
+    /// The packet at a place, to be changed.
     #[inline]
     pub fn at(&mut self, place: u32) -> &mut Travelling {
         &mut self.places[place as usize].travelling
+    }
+
+    /// The packet at a place.
+    #[inline]
+    pub fn seen(&self, place: u32) -> &Travelling {
+        &self.places[place as usize].travelling
     }
 
     /// The control bits of the packet at a place.

@@ -6,17 +6,18 @@ use super::attached::Attached;
 use super::calendar::{Calendar, Event};
 use super::faults::Passage;
 use super::flow::{Completed, Counts, DropCause, Flow, FlowSpec};
-use super::fork::{Chooser, Fork, by_hash};
+use super::fork::Chooser;
 use super::line::Line;
 use super::outcome::{Outcome, PortOutcome, Unbalanced};
 use super::packets::{Packets, Travelling};
 use super::port::{PortQueue, Waiting};
 use super::topology::Topology;
+use super::ways::NONE_AHEAD;
 use crate::transport::{BadSettings, End, Segment, SendingEnd, Transport};
 
 /// Events, by the two highest bits of what they happen to.
 const KIND_BITS: u32 = 30;
-/// A packet arrives at its node.
+/// A packet arrives at its node. The stamp is the port by which it goes on, if that is known ahead.
 const ARRIVAL: u32 = 0;
 /// A port has sent a packet, and more wait.
 const PORT: u32 = 1;
@@ -34,12 +35,12 @@ pub const WATCHED: u64 = 1 << 12;
 /// which may be large.
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct Port<Q> {
+pub(super) struct Port<Q> {
     /// Time at which the line is free.
     free: Nanos,
     line: Line,
     delay: Nanos,
-    offered: u64,
+    pub(super) offered: u64,
     sent: u64,
     dropped: u64,
     /// Node at the end of the link.
@@ -56,17 +57,17 @@ pub struct Network<'a, Q, T: Transport> {
     transport: T,
     /// Bytes of a packet beside its payload.
     header: u32,
-    seed: u64,
+    pub(super) seed: u64,
     calendar: Calendar,
-    packets: Packets,
-    ports: Vec<Port<Q>>,
-    flows: Vec<Flow<T>>,
+    pub(super) packets: Packets,
+    pub(super) ports: Vec<Port<Q>>,
+    pub(super) flows: Vec<Flow<T>>,
     /// Places of flows that have ended.
     free: Vec<u32>,
     started: u64,
     next: Option<FlowSpec>,
     /// Rule for forks, before the hash of flow and node.
-    chooser: Option<Box<dyn Chooser>>,
+    pub(super) chooser: Option<Box<dyn Chooser>>,
     /// Faults, headers and instruments, if there are any.
     pub(super) attached: Option<Box<Attached>>,
     outcome: Outcome,
@@ -158,7 +159,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
             self.outcome.events += 1;
             self.outcome.end = now;
             match event.what >> KIND_BITS {
-                ARRIVAL => self.arrive(number, now),
+                ARRIVAL => self.arrive(number, event.stamp, now),
                 PORT => self.send_next(number, now),
                 WAKE => self.wake(number, event.stamp, now),
                 _ => {
@@ -288,10 +289,10 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         let [node, to] = ends;
         let flow = &mut self.flows[place as usize];
         let key = 2 * flow.number + u64::from(is_data);
-        let packet = Travelling { key, remaining, flow: place, node, to, bytes };
-        let handle = self.packets.insert(packet, &segment);
+        let handle =
+            self.packets.insert(Travelling { key, remaining, flow: place, node, to, bytes }, &segment);
         if let Some(attached) = &self.attached {
-            attached.sent(self.topology, handle, &packet, now);
+            attached.sent(self.topology, handle, self.packets.seen(handle), now);
         }
         flow.in_network += 1;
         flow.counts.sent += 1;
@@ -299,8 +300,12 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         self.forward(handle, now);
     }
 
-    /// A packet arrives at its node.
-    fn arrive(&mut self, handle: u32, now: Nanos) {
+    /// A packet arrives at its node. `ahead` is the port that leads on, if it is known.
+    fn arrive(&mut self, handle: u32, ahead: u32, now: Nanos) {
+        if ahead != NONE_AHEAD {
+            self.offer(handle, ahead, now);
+            return;
+        }
         let packet = self.packets.at(handle);
         if packet.node != packet.to {
             self.forward(handle, now);
@@ -322,47 +327,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         self.release(place);
     }
 
-    /// One of several ways that a packet can go on.
-    fn choose(&mut self, handle: u32, packet: &Travelling, ways: usize, now: Nanos) -> usize {
-        if let Some(chooser) = &mut self.chooser {
-            let FlowSpec { from, to, .. } = self.flows[packet.flow as usize].spec;
-            let from = if packet.is_data() { from } else { to };
-            let Travelling { node, to, bytes, .. } = *packet;
-            let (flow, is_data, flags) = (packet.key / 2, packet.is_data(), self.packets.flags(handle));
-            let fork = Fork { flow, is_data, from, to, node, bytes, flags, ways };
-            if let Some(way) = chooser.choose(&fork, now) {
-                return way.min(ways - 1);
-            }
-        }
-        by_hash(packet.key ^ self.seed, packet.node, ways)
-    }
-
-    /// The port by which a packet goes on.
-    #[inline]
-    fn way(&mut self, handle: u32, packet: &Travelling, ports: &[u32], now: Nanos) -> u32 {
-        match ports {
-            [only] => *only,
-            several => several[self.choose(handle, packet, several.len(), now)],
-        }
-    }
-
-    /// The same on a network with faults. A packet that no way leads on for is dropped, at the first port that it could have taken.
-    #[inline(never)]
-    fn way_up(&mut self, handle: u32, packet: &Travelling, ports: &[u32], now: Nanos) -> Option<u32> {
-        let topology = self.topology;
-        let up = self.attached.as_mut().and_then(|attached| attached.ways(topology, ports, packet.to, now));
-        match up {
-            None => Some(self.way(handle, packet, ports, now)),
-            Some(up) if !up.is_empty() => Some(self.way(handle, packet, &up, now)),
-            Some(_) => {
-                self.ports[ports[0] as usize].offered += 1;
-                self.drop_packet(handle, DropCause::Down);
-                None
-            }
-        }
-    }
-
-    /// Puts a packet into the queue of the port that leads on.
+    /// Offers a packet to the queue of the port that leads on.
     fn forward(&mut self, handle: u32, now: Nanos) {
         let packet = *self.packets.at(handle);
         let topology = self.topology;
@@ -374,6 +339,12 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
                 None => return,
             },
         };
+        self.offer(handle, number, now);
+    }
+
+    /// Offers a packet to the queue of a port.
+    fn offer(&mut self, handle: u32, number: u32, now: Nanos) {
+        let packet = *self.packets.at(handle);
         let port = &mut self.ports[number as usize];
         if let Some(attached) = &self.attached {
             attached.comes(handle, now);
@@ -405,7 +376,7 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         }
     }
 
-    fn drop_packet(&mut self, handle: u32, cause: DropCause) {
+    pub(super) fn drop_packet(&mut self, handle: u32, cause: DropCause) {
         let (packet, _) = self.packets.remove(handle);
         let flow = &mut self.flows[packet.flow as usize];
         flow.in_network -= 1;
@@ -447,7 +418,8 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         }
         port.sent += 1;
         self.outcome.hops += 1;
-        self.add(arrival, ARRIVAL, handle, 0);
+        let ahead = self.way_ahead(self.packets.seen(handle));
+        self.add(arrival, ARRIVAL, handle, ahead);
     }
 
     /// Checks the books and closes them.
