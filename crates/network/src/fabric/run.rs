@@ -230,7 +230,7 @@ impl Setting<'_> {
         let last_start = load.flows.last().map_or(Nanos(0), |flow| flow.start);
         let last_change = self.faults.as_ref().map_or(Nanos(0), Faults::last_change);
         let (mut arrived, mut idle) = (0, 0);
-        let watch = |so_far: &Outcome| {
+        let watch = |so_far: &mut Outcome| {
             tell(so_far.end);
             idle = if so_far.counts.delivered > arrived { 0 } else { idle + 1 };
             arrived = so_far.counts.delivered;

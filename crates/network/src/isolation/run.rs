@@ -123,7 +123,7 @@ impl Case<'_> {
             let done = time.min(*options.duration).0 / UNIT;
             self.observer.advance(done - told.replace(done));
         };
-        let watch = |so_far: &Outcome| {
+        let watch = |so_far: &mut Outcome| {
             tell(so_far.end);
             !self.observer.interrupted()
         };

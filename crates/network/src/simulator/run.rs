@@ -141,6 +141,9 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
 
     /// The same, showing what has happened so far to `goes_on` every [`WATCHED`] events. The run ends early if that says so.
     ///
+    /// `goes_on` may take the flows that have ended out of [`Outcome::completed`]: a run of any length then takes no more memory than what is on
+    /// its way.
+    ///
     /// # Errors
     ///
     /// As [`Network::run`].
@@ -148,11 +151,11 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
         mut self,
         mut flows: impl Iterator<Item = FlowSpec>,
         until: Nanos,
-        mut goes_on: impl FnMut(&Outcome) -> bool,
+        mut goes_on: impl FnMut(&mut Outcome) -> bool,
     ) -> Result<Outcome, Unbalanced> {
         self.expect(flows.next());
         while let Some(event) = self.calendar.take() {
-            if event.time > until || self.outcome.events.is_multiple_of(WATCHED) && !goes_on(&self.outcome) {
+            if event.time > until || self.outcome.events.is_multiple_of(WATCHED) && !goes_on(&mut self.outcome) {
                 break;
             }
             let (now, number) = (event.time, event.what & ((1 << KIND_BITS) - 1));
