@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use trueplane_network::Nanos;
 use trueplane_network::simulator::{
-    DropTail, FlowSpec, Network, PortQueue, Ranked, SizeClass, SkippedWhenIdle, Times, Topology,
+    DropTail, FlowSpec, Marked, MarkingThreshold, Network, PortQueue, Ranked, SizeClass, SkippedWhenIdle,
+    Times, Topology,
 };
 use trueplane_network::transport::{Simplified, Transport, preset};
 use trueplane_sched::policy::{Afq, Pifo, PushDown, SpPifo};
@@ -40,10 +41,12 @@ impl Run<'_> {
                 self.of(|_| SkippedWhenIdle(Ranked::new(Heap::new(PIFO), PFabric)), Simplified::PFABRIC)
             }
             "sp-pifo" => self.of(|_| SkippedWhenIdle(Ranked::new(sp_pifo(), PFabric)), Simplified::PFABRIC),
-            "afq" => self.of(|_| SkippedWhenIdle(Ranked::new(afq(), PFabric)), Simplified::DCTCP),
-            "sp-pifo-stfq" => self.of(|_| SkippedWhenIdle(Ranked::new(sp_pifo(), stfq())), Simplified::DCTCP),
+            "afq" => self.of(|_| fair(SkippedWhenIdle(Ranked::new(afq(), PFabric))), Simplified::DCTCP),
+            "sp-pifo-stfq" => {
+                self.of(|_| fair(SkippedWhenIdle(Ranked::new(sp_pifo(), stfq()))), Simplified::DCTCP)
+            }
             "pifo-stfq" => {
-                self.of(|_| SkippedWhenIdle(Ranked::new(Heap::new(PIFO), stfq())), Simplified::DCTCP)
+                self.of(|_| fair(SkippedWhenIdle(Ranked::new(Heap::new(PIFO), stfq()))), Simplified::DCTCP)
             }
             _ => unreachable!("{system} is in no table"),
         }
@@ -58,9 +61,9 @@ impl Run<'_> {
             "fair-dctcp" => self.of(|_| marking(120_000, 48_000), preset::standard_dctcp()),
             "pifo" => self.of(|_| Ranked::new(pifo(), PFabric), preset::standard_pfabric()),
             "sp-pifo" => self.of(|_| Ranked::new(sp_pifo(), PFabric), preset::standard_pfabric()),
-            "afq" => self.of(|_| Ranked::new(afq(), PFabric), preset::standard_dctcp()),
-            "sp-pifo-stfq" => self.of(|_| Ranked::new(sp_pifo(), stfq()), preset::standard_dctcp()),
-            "pifo-stfq" => self.of(|_| Ranked::new(pifo(), stfq()), preset::standard_dctcp()),
+            "afq" => self.of(|_| fair(Ranked::new(afq(), PFabric)), preset::standard_dctcp()),
+            "sp-pifo-stfq" => self.of(|_| fair(Ranked::new(sp_pifo(), stfq())), preset::standard_dctcp()),
+            "pifo-stfq" => self.of(|_| fair(Ranked::new(pifo(), stfq())), preset::standard_dctcp()),
             _ => unreachable!("{system} is in no table"),
         }
     }
@@ -85,7 +88,12 @@ impl Run<'_> {
 }
 
 fn marking(capacity: u64, threshold: u64) -> DropTail {
-    DropTail::new(capacity).marking_behind(threshold)
+    DropTail::new(capacity).marking(MarkingThreshold::behind(threshold))
+}
+
+/// The schedulers of the fair systems mark packets as DCTCP's FIFOs do.
+fn fair<Q: PortQueue>(queue: Q) -> Marked<Q> {
+    Marked::new(queue, MarkingThreshold::behind(48_000))
 }
 
 fn sp_pifo() -> impl Scheduler {

@@ -109,7 +109,7 @@ parameters! {
         /// Only for tcp and dctcp: bytes that a FIFO port can hold.
         pub buffer: Option<Positive<Bytes>> =>
             { value: "SIZE", default_words: "120000B, or 146000B with --rank pfabric", heading: PORTS },
-        /// Only for dctcp: a packet is marked if more than so many bytes wait with it.
+        /// Only with DCTCP senders: a packet is marked if more than so many bytes wait with it.
         pub mark: Option<Positive<Bytes>> =>
             { value: "SIZE", default_words: "48000B, or 14600B with --rank pfabric", heading: PORTS },
         /// Only for sp-pifo: amount by which it lowers its bounds after an inversion.

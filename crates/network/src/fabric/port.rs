@@ -7,9 +7,9 @@ use trueplane_sched::scheduler::{Examined, Settings, Visitor, with_scheduler};
 use trueplane_study::Error;
 
 use super::options::Options;
-use super::system::{RankName, SystemName, TransportName};
+use super::system::{RankName, Senders, SystemName, TransportName};
 use crate::simulator::port::{Facts, Plain};
-use crate::simulator::{DropTail, Headers, PortQueue, Ranked, SkippedWhenIdle};
+use crate::simulator::{DropTail, Headers, Marked, MarkingThreshold, PortQueue, Ranked, SkippedWhenIdle};
 
 /// The queue of a port.
 pub(super) type Queue = Box<dyn PortQueue>;
@@ -20,14 +20,13 @@ pub(super) type Queue = Box<dyn PortQueue>;
 ///
 /// If there cannot be such a scheduler.
 pub(super) fn queue(options: &Options, system: SystemName, headers: &Headers) -> Result<Queue, Error> {
+    let (buffer, mark) = options.fifo();
+    let marks = (system.senders(options.rank) == Senders::Dctcp).then(|| match options.transport {
+        TransportName::Standard => MarkingThreshold::above(mark),
+        TransportName::Simplified => MarkingThreshold::behind(mark),
+    });
     let Some(scheduler) = system.properties().scheduler else {
-        let (buffer, mark) = options.fifo();
-        let fifo = DropTail::new(buffer);
-        return Ok(Box::new(match (system, options.transport) {
-            (SystemName::Dctcp, TransportName::Standard) => fifo.marking_above(mark),
-            (SystemName::Dctcp, TransportName::Simplified) => fifo.marking_behind(mark),
-            _ => fifo,
-        }));
+        return Ok(Box::new(DropTail::new(buffer).marking(marks.unwrap_or(MarkingThreshold::NEVER))));
     };
     let settings = Settings {
         queues: *options.queues as usize,
@@ -39,8 +38,8 @@ pub(super) fn queue(options: &Options, system: SystemName, headers: &Headers) ->
         counts: None,
         optimum: None,
     };
-    let headers = headers.clone();
-    with_scheduler(scheduler, &settings, Boxing { rank: options.rank, transport: options.transport, headers })
+    let boxing = Boxing { rank: options.rank, transport: options.transport, marks, headers: headers.clone() };
+    with_scheduler(scheduler, &settings, boxing)
 }
 
 /// Number of flows for which a port with fair shares keeps a virtual time.
@@ -50,6 +49,7 @@ const MOST_FLOWS: usize = 1 << 12;
 struct Boxing {
     rank: RankName,
     transport: TransportName,
+    marks: Option<MarkingThreshold>,
     headers: Headers,
 }
 
@@ -61,9 +61,13 @@ impl Boxing {
         F: Facts + 'static,
     {
         let queue = Ranked::with_facts(scheduler, ranks, facts);
-        match self.transport {
+        let queue: Queue = match self.transport {
             TransportName::Standard => Box::new(queue),
             TransportName::Simplified => Box::new(SkippedWhenIdle(queue)),
+        };
+        match self.marks {
+            Some(threshold) => Box::new(Marked::new(queue, threshold)),
+            None => queue,
         }
     }
 }

@@ -17,7 +17,7 @@ use super::record::{OfTenant, Record};
 use super::scenario::Scenario;
 use super::shared::{Port, SharedPort};
 use super::tenants::TenantQueue;
-use crate::simulator::{DropTail, Network, Outcome};
+use crate::simulator::{DropTail, MarkingThreshold, Network, Outcome};
 
 /// Simulated nanoseconds in a unit of progress.
 const UNIT: u64 = 1_000;
@@ -81,9 +81,9 @@ impl Visitor for Case<'_> {
 impl Case<'_> {
     fn run(self) -> Result<Run, Error> {
         let (outcome, record) = match self.policy.properties().mechanism {
-            Mechanism::Nothing => {
-                self.simulate(DropTail::new(self.options.buffer.0).marking_above(self.options.mark.0))
-            }
+            Mechanism::Nothing => self.simulate(
+                DropTail::new(self.options.buffer.0).marking(MarkingThreshold::above(self.options.mark.0)),
+            ),
             Mechanism::Limiter { name, .. } => with_limiter(name, Drain::Exact, self),
             Mechanism::Queues => self.simulate(self.queues()),
         }?;

@@ -274,11 +274,15 @@ impl Calendar {
     #[inline(never)]
     fn reach(&mut self, before: u64) {
         let (start, reach) = (before + NEAR, self.block() + NEAR);
-        while let Some(ahead) = self.far_bits.next(start as usize % FAR).filter(|ahead| start + (*ahead as u64) < reach) {
+        while let Some(ahead) =
+            self.far_bits.next(start as usize % FAR).filter(|ahead| start + (*ahead as u64) < reach)
+        {
             self.open(start + ahead as u64);
         }
-        while let Some(&Reverse((time, _, what, stamp))) =
-            self.later.peek().filter(|Reverse(first)| first.0.0 >> BLOCK_BITS < reach.saturating_add(FAR as u64))
+        while let Some(&Reverse((time, _, what, stamp))) = self
+            .later
+            .peek()
+            .filter(|Reverse(first)| first.0.0 >> BLOCK_BITS < reach.saturating_add(FAR as u64))
         {
             self.later.pop();
             if time.0 >> BLOCK_BITS < reach {

@@ -5,7 +5,7 @@
 //! 1. [`topology`]: hosts, switches, links, and the ways through them; [`shapes`]: fat trees, and networks out of a table; [`workload`]: flows
 //!    that start by chance; [`recorded`]: flows out of a table.
 //! 2. [`port`]: the queue of an output port, which may be any scheduler of `trueplane-sched`; [`headers`]: what packets carry for ranks;
-//!    [`skipped`]: a queue that is used only while the line is busy.
+//!    [`skipped`]: a queue that is used only while the line is busy; [`marked`]: a queue whose port marks packets.
 //! 3. [`calendar`]: events in the order of time; [`packets`]: packets on their way; [`flow`]: flows and what became of them;
 //!    [`fork`]: packets with several ways; [`spread`]: rules for them; [`faults`]: links that are down, lose packets or delay them;
 //!    [`fault_table`]: faults out of a table.
@@ -26,6 +26,7 @@ pub mod headers;
 pub mod least;
 pub mod lengths;
 mod line;
+pub mod marked;
 pub mod outcome;
 pub mod packets;
 pub mod port;
@@ -47,8 +48,9 @@ pub use found::{SizeClass, Times};
 pub use headers::Headers;
 pub use least::{Packing, least_time};
 pub use lengths::Waited;
+pub use marked::Marked;
 pub use outcome::{Outcome, PortOutcome, Unbalanced};
-pub use port::{DropTail, PortQueue, Ranked};
+pub use port::{DropTail, MarkingThreshold, PortQueue, Ranked};
 pub use recorded::{BadFlows, read_flows};
 pub use run::Network;
 pub use shapes::{BadTable, Named, fat_tree, read_links};

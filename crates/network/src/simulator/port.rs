@@ -79,47 +79,68 @@ impl<Q: PortQueue + ?Sized> PortQueue for Box<Q> {
     }
 }
 
+/// When a port marks what comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkingThreshold {
+    bytes: u64,
+    /// Bytes of a packet that count when it comes; `None`: all.
+    counted: Option<u64>,
+}
+
+impl MarkingThreshold {
+    /// Never.
+    pub const NEVER: Self = Self { bytes: u64::MAX, counted: Some(0) };
+
+    /// While more than so many bytes would wait with it (RFC 8257 §3.1).
+    pub fn above(bytes: u64) -> Self {
+        Self { bytes, counted: None }
+    }
+
+    /// While so many bytes or more wait already.
+    pub fn behind(bytes: u64) -> Self {
+        Self { bytes, counted: Some(1) }
+    }
+
+    /// Whether a packet of so many bytes is marked that comes while `waiting` bytes wait.
+    #[inline]
+    pub fn marks(&self, waiting: u64, packet: u32) -> bool {
+        waiting + self.counted.unwrap_or(u64::from(packet)) > self.bytes
+    }
+}
+
 /// A FIFO that holds so many bytes, and marks what comes while more than a threshold wait.
 #[derive(Clone, Debug)]
 pub struct DropTail {
     waiting: VecDeque<(u32, u32)>,
     bytes: u64,
     capacity: u64,
-    threshold: u64,
-    /// Bytes of a packet that count towards the threshold when it comes; `None`: all.
-    counted: Option<u64>,
+    threshold: MarkingThreshold,
 }
 
 impl DropTail {
     /// A FIFO for `capacity` bytes that marks nothing.
     pub fn new(capacity: u64) -> Self {
-        Self { waiting: VecDeque::new(), bytes: 0, capacity, threshold: u64::MAX, counted: None }
+        Self { waiting: VecDeque::new(), bytes: 0, capacity, threshold: MarkingThreshold::NEVER }
     }
 
-    /// The same, marking what comes while more than `threshold` bytes would wait with it.
+    /// The same with marks.
     #[must_use]
-    pub fn marking_above(self, threshold: u64) -> Self {
+    pub fn marking(self, threshold: MarkingThreshold) -> Self {
         Self { threshold, ..self }
-    }
-
-    /// The same, marking what comes while `threshold` bytes or more wait already.
-    #[must_use]
-    pub fn marking_behind(self, threshold: u64) -> Self {
-        Self { threshold, counted: Some(1), ..self }
     }
 }
 
 impl PortQueue for DropTail {
     #[inline]
     fn offer(&mut self, packet: Waiting, _now: Nanos) -> Offered {
-        let counted = self.bytes + self.counted.unwrap_or(u64::from(packet.bytes));
+        let marks = self.threshold.marks(self.bytes, packet.bytes);
         let with = self.bytes + u64::from(packet.bytes);
         if with > self.capacity {
             return Offered { dropped: Some(packet.handle), marks: false };
         }
         self.bytes = with;
         self.waiting.push_back((packet.handle, packet.bytes));
-        Offered { dropped: None, marks: counted > self.threshold }
+        Offered { dropped: None, marks }
     }
 
     #[inline]
@@ -131,11 +152,10 @@ impl PortQueue for DropTail {
 
     #[inline]
     fn pass(&mut self, packet: Waiting, _now: Nanos) -> Offered {
-        let bytes = u64::from(packet.bytes);
-        if bytes > self.capacity {
+        if u64::from(packet.bytes) > self.capacity {
             return Offered { dropped: Some(packet.handle), marks: false };
         }
-        Offered { dropped: None, marks: self.counted.unwrap_or(bytes) > self.threshold }
+        Offered { dropped: None, marks: self.threshold.marks(0, packet.bytes) }
     }
 
     fn len(&self) -> usize {

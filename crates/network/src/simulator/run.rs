@@ -155,7 +155,9 @@ impl<'a, Q: PortQueue, T: Transport> Network<'a, Q, T> {
     ) -> Result<Outcome, Unbalanced> {
         self.expect(flows.next());
         while let Some(event) = self.calendar.take() {
-            if event.time > until || self.outcome.events.is_multiple_of(WATCHED) && !goes_on(&mut self.outcome) {
+            if event.time > until
+                || self.outcome.events.is_multiple_of(WATCHED) && !goes_on(&mut self.outcome)
+            {
                 break;
             }
             let (now, number) = (event.time, event.what & ((1 << KIND_BITS) - 1));

@@ -18,7 +18,9 @@ impl<Q: PortQueue, T: Transport> Network<'_, Q, T> {
     pub(super) fn way(&mut self, handle: u32, packet: &Travelling, ports: &[u32], now: Nanos) -> u32 {
         match ports {
             [only] => *only,
-            several => self.chosen(handle, packet, several, now).unwrap_or_else(|| self.hashed(packet, several)),
+            several => {
+                self.chosen(handle, packet, several, now).unwrap_or_else(|| self.hashed(packet, several))
+            }
         }
     }
 
@@ -41,7 +43,13 @@ impl<Q: PortQueue, T: Transport> Network<'_, Q, T> {
 
     /// The same on a network with faults. A packet that no way leads on for is dropped, at the first port that it could have taken.
     #[inline(never)]
-    pub(super) fn way_up(&mut self, handle: u32, packet: &Travelling, ports: &[u32], now: Nanos) -> Option<u32> {
+    pub(super) fn way_up(
+        &mut self,
+        handle: u32,
+        packet: &Travelling,
+        ports: &[u32],
+        now: Nanos,
+    ) -> Option<u32> {
         let topology = self.topology;
         let up = self.attached.as_mut().and_then(|attached| attached.ways(topology, ports, packet.to, now));
         match up {

@@ -11,7 +11,7 @@ use trueplane_network::isolation::record::{Record, Span};
 use trueplane_network::isolation::shared::{OfFlow, SharedPort};
 use trueplane_network::isolation::tenants::TenantQueue;
 use trueplane_network::simulator::port::{Offered, Waiting};
-use trueplane_network::simulator::{DropTail, FlowSpec, PortQueue};
+use trueplane_network::simulator::{DropTail, FlowSpec, MarkingThreshold, PortQueue};
 
 fn packet(handle: u32, bytes: u32) -> Waiting {
     Waiting { handle, bytes, flow: 1, remaining: 0 }
@@ -141,8 +141,13 @@ fn the_port_knows_when_packets_leave() {
         [Span { from: Nanos(1_000), until: Nanos(10_000) }, Span { from: Nanos(0), until: Nanos(1_000) }];
     let mut record = Record::new(2, 2, spans, Nanos(1_000));
     let rate = BitsPerSec(8_000_000_000);
-    let mut port =
-        SharedPort::new(DropTail::new(2_500).marking_above(1_500), &flows, rate, true, &mut record);
+    let mut port = SharedPort::new(
+        DropTail::new(2_500).marking(MarkingThreshold::above(1_500)),
+        &flows,
+        rate,
+        true,
+        &mut record,
+    );
     let of = |handle, flow: u64, remaining| Waiting { handle, bytes: 1_000, flow: 2 * flow + 1, remaining };
     // The first leaves at once, the second when the line is free, at 1000. The fourth finds two and is dropped.
     port.offer(of(0, 0, 10_000), Nanos(0));

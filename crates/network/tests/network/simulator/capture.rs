@@ -8,7 +8,7 @@ use std::rc::Rc;
 use etherparse::{LaxNetSlice, TransportSlice};
 use trueplane_network::Nanos;
 use trueplane_network::simulator::{
-    Capture, Completed, DropTail, FaultKind, Faults, FlowSpec, LinkFault, Network, Topology,
+    Capture, Completed, DropTail, FaultKind, Faults, FlowSpec, LinkFault, MarkingThreshold, Network, Topology,
 };
 use trueplane_network::transport::preset;
 use trueplane_trace::{Trace, TraceOptions};
@@ -37,7 +37,7 @@ const BACK: u32 = 1;
 fn captured(link: u32, marks_from: u64, faults: &[LinkFault]) -> (Vec<u8>, Vec<Completed>) {
     let topology =
         Topology::dumbbell(1, BitsPerSec(1_000_000_000), BitsPerSec(1_000_000_000), Nanos(700)).unwrap();
-    let queue = |_| DropTail::new(1 << 20).marking_above(marks_from);
+    let queue = |_| DropTail::new(1 << 20).marking(MarkingThreshold::above(marks_from));
     let network = Network::new(&topology, queue, preset::standard_dctcp(), 120, 5).unwrap();
     let file = Shared::default();
     let capture = Capture::new(link, file.clone());

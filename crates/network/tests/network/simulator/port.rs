@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use trueplane_network::Nanos;
 use trueplane_network::simulator::port::{Offered, Waiting};
-use trueplane_network::simulator::{DropTail, PortQueue, Ranked};
+use trueplane_network::simulator::{DropTail, Marked, MarkingThreshold, PortQueue, Ranked};
 use trueplane_sched::policy::{Afq, Pifo, PushDown, SpPifo};
 use trueplane_sched::rank::{PFabric, PacketMeta, RankPolicy, Stfq};
 use trueplane_sched::{Banked, Packet, Scheduler};
@@ -15,7 +15,7 @@ fn waiting(handle: u32, bytes: u32) -> Waiting {
 
 #[test]
 fn a_fifo_holds_and_marks_by_bytes() {
-    let mut fifo = DropTail::new(3_000).marking_above(2_000);
+    let mut fifo = DropTail::new(3_000).marking(MarkingThreshold::above(2_000));
     let offer = |fifo: &mut DropTail, handle, bytes| {
         let Offered { dropped, marks } = fifo.offer(waiting(handle, bytes), Nanos(0));
         (dropped, marks)
@@ -33,13 +33,44 @@ fn a_fifo_holds_and_marks_by_bytes() {
 /// What waits already decides, and not the packet that comes.
 #[test]
 fn a_fifo_can_mark_by_what_waits_already() {
-    let mut fifo = DropTail::new(5_000).marking_behind(2_000);
+    let mut fifo = DropTail::new(5_000).marking(MarkingThreshold::behind(2_000));
     let marks = [1_999, 1_500, 1_000].map(|bytes| fifo.offer(waiting(1, bytes), Nanos(0)).marks);
     assert_eq!(marks, [false, false, true]);
     fifo.next();
     fifo.next();
     let marks = [1_000, 1].map(|bytes| fifo.offer(waiting(1, bytes), Nanos(0)).marks);
     assert_eq!(marks, [false, true], "2000 bytes wait for the second");
+}
+
+proptest! {
+    /// A scheduler that drops what waits marks by the bytes that are left: beside a list of what waits.
+    #[test]
+    fn a_scheduler_marks_by_the_bytes_that_wait(steps in steps(), threshold in 1..6_000_u64, is_above in any::<bool>()) {
+        let rule = if is_above { MarkingThreshold::above(threshold) } else { MarkingThreshold::behind(threshold) };
+        let mut port = Marked::new(Ranked::new(Pifo::new(5).unwrap(), PFabric), rule);
+        let mut naive: Vec<(u32, u32)> = Vec::new();
+        for (handle, step) in (0..).zip(steps) {
+            let Some((flow, bytes, remaining)) = step else {
+                let left = port.next();
+                prop_assert_eq!(left.is_none(), naive.is_empty());
+                naive.retain(|(known, _)| Some(*known) != left);
+                continue;
+            };
+            let before: u64 = naive.iter().map(|(_, bytes)| u64::from(*bytes)).sum();
+            let marks = if is_above { before + u64::from(bytes) > threshold } else { before >= threshold };
+            let packet = Waiting { handle, bytes, flow, remaining };
+            // Twice in a row: what finds the port idle and is sent at once leaves nothing behind.
+            if naive.is_empty() {
+                let offered = port.pass(packet, Nanos(0));
+                prop_assert_eq!(offered, Offered { dropped: None, marks });
+            }
+            let offered = port.offer(packet, Nanos(0));
+            prop_assert_eq!(offered.marks, marks);
+            naive.push((handle, bytes));
+            naive.retain(|(known, _)| Some(*known) != offered.dropped);
+            prop_assert_eq!(port.len(), naive.len());
+        }
+    }
 }
 
 /// A step: a packet of a flow with so much left comes, or one leaves.

@@ -2,8 +2,8 @@
 
 use trueplane_network::Nanos;
 use trueplane_network::simulator::{
-    Completed, DropTail, FlowSpec, Link, Network, Outcome, Poisson, PortQueue, Ranked, SizeClass, Sizes,
-    SkippedWhenIdle, Times, Topology,
+    Completed, DropTail, FlowSpec, Link, MarkingThreshold, Network, Outcome, Poisson, PortQueue, Ranked,
+    SizeClass, Sizes, SkippedWhenIdle, Times, Topology,
 };
 use trueplane_network::transport::preset;
 use trueplane_network::transport::{NewReno, Reno, SenderSettings, Simplified, Transport, WindowSettings};
@@ -79,7 +79,7 @@ fn all_flows_end_whatever_the_queue() {
         run(&topology, |_| DropTail::new(30_000), preset::standard_tcp(), flows(20_000.0, 3), Nanos::MAX),
         run(
             &topology,
-            |_| DropTail::new(30_000).marking_above(14_600),
+            |_| DropTail::new(30_000).marking(MarkingThreshold::above(14_600)),
             preset::standard_dctcp(),
             flows(20_000.0, 3),
             Nanos::MAX,
@@ -117,7 +117,7 @@ fn all_flows_end_with_the_simplified_sender() {
         run(&topology, |_| DropTail::new(30_000), Simplified::TCP, load(), Nanos::MAX),
         run(
             &topology,
-            |_| DropTail::new(30_000).marking_behind(14_600),
+            |_| DropTail::new(30_000).marking(MarkingThreshold::behind(14_600)),
             Simplified::DCTCP,
             load(),
             Nanos::MAX,
@@ -222,7 +222,7 @@ fn short_flows_wait_least_with_a_pifo() {
     let mean = |outcome: Outcome| Times::of(&outcome.completed, class).unwrap().mean_ms;
     let sp_pifo = || Banked::new(8, 10, SpPifo::new(8, PushDown::Cost).unwrap()).unwrap();
     let tcp = mean(run(&topology, |_| DropTail::new(146_000), preset::standard_tcp(), load(), Nanos::MAX));
-    let marking = |_| DropTail::new(146_000).marking_above(14_600);
+    let marking = |_| DropTail::new(146_000).marking(MarkingThreshold::above(14_600));
     let dctcp = mean(run(&topology, marking, preset::standard_dctcp(), load(), Nanos::MAX));
     let sp = mean(run(
         &topology,
