@@ -311,51 +311,7 @@ impl Calendar {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use proptest::prelude::*;
-
     use super::*;
-
-    /// Times ahead within the near ring, at its end, in the far ring, at its end, and beyond.
-    fn ahead() -> impl Strategy<Value = u64> {
-        prop_oneof![
-            4 => 0..3_u64,
-            8 => 0..17_000_u64,
-            2 => 15_000..18_000_u64,
-            2 => 16_000..4_300_000_u64,
-            2 => 4_150_000..4_300_000_u64,
-            1 => 4_000_000..1_000_000_000_u64,
-            1 => Just(u64::MAX / 4),
-        ]
-    }
-
-    proptest! {
-        /// Beside a map from the time and the number of an event, which is its order.
-        #[test]
-        fn events_come_in_the_order_of_time_and_addition(
-            steps in prop::collection::vec((ahead(), any::<bool>()), 1..400),
-        ) {
-            let (mut calendar, mut naive) = (Calendar::new(), BTreeMap::new());
-            let mut now = 0;
-            for (number, (ahead, takes)) in (0_u32..).zip(steps) {
-                let event = Event { time: Nanos((now + ahead).min(u64::MAX - 1)), what: number, stamp: !number };
-                calendar.add(event);
-                naive.insert((event.time, number), event);
-                if takes {
-                    let taken = calendar.take();
-                    prop_assert_eq!(taken, naive.pop_first().map(|(_, event)| event));
-                    now = taken.map_or(now, |event| event.time.0);
-                }
-                prop_assert_eq!(calendar.len(), naive.len());
-            }
-            while let Some((_, event)) = naive.pop_first() {
-                prop_assert_eq!(calendar.take(), Some(event));
-            }
-            prop_assert_eq!(calendar.take(), None);
-            prop_assert!(calendar.is_empty());
-        }
-    }
 
     /// The places of the slab that events had are used again.
     #[test]
