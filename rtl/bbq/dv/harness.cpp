@@ -23,7 +23,7 @@ constexpr uint32_t kSpan = kBuckets / PARTITIONS;
 constexpr uint64_t kDataMask = ~0ull >> (64 - DATA_BITS);
 constexpr unsigned kCountBits = log2_of(ELEMENTS) + 1;
 // With so many operations each status has to come; the largest queues are not sure to fill between two resets.
-constexpr uint64_t kAllSeen = ELEMENTS <= 1023 ? 400'000 : UINT64_MAX;
+constexpr uint64_t kAllSeen = ELEMENTS <= 1023 ? 100'000 : UINT64_MAX;
 // Cycles after which a request shows in the occupancies.
 constexpr unsigned kOccupancyDelay = PARTITIONS == 1 ? 2 : 3;
 
