@@ -7,7 +7,7 @@
 # make test      everything that protects users: format, lints, docs, tests, what the documents show
 # make test-all  the same and what takes long: linear programmes, thread orders, circuits, a short fuzz run
 # make test-kubernetes  `fair admit` on a real control plane with a thousand simulated nodes, built from Go modules the first time
-# make oracles   the windows of Linux's TCP senders beside ours, on a quiet machine
+# make oracles   the windows of Linux's and ns-3's TCP senders beside ours, on a quiet machine
 # make browser   `cache compare` as one page that works offline: target/browser/trueplane.html (browser/README.md)
 # make site      the documentation as web pages, at target/site/index.html
 # make bench     how fast, side by side (minutes)
@@ -160,8 +160,9 @@ kills:
 	cargo test --workspace $(TESTED) --lib -- --ignored --nocapture a_million_objects
 
 # The windows of Linux's senders beside ours, in namespaces: on a quiet machine, as root. Forty seconds, and more if packets were late.
+# Then those of ns-3's senders, where it is installed (apt-get install --no-install-recommends libns3-dev g++).
 oracles:
-	cargo test -p trueplane-network --test oracles -- --ignored --nocapture
+	cargo test -p trueplane-network --test oracles -- --ignored --nocapture --test-threads=1
 
 # Fails where a hot path takes more than 2 % more or fewer instructions than docs/instructions.md says.
 instructions-check:

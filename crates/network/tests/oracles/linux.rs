@@ -10,11 +10,9 @@ use trueplane_network::transport::preset::{self, LINUX_WINDOWS};
 use trueplane_network::transport::{Cubic, Reno};
 use trueplane_units::{BitsPerSec, Bytes};
 
+use crate::compare::{compare, near};
 use crate::path::Path;
-use crate::trace::{Point, Summary, Trace};
-
-/// Greatest difference between the two, as a share of Linux's.
-const BOUND: f64 = 0.1;
+use crate::trace::{Point, Trace};
 
 /// Time between two looks at the kernel's window.
 const EVERY: Duration = Duration::from_millis(2);
@@ -49,20 +47,6 @@ fn run(path: Path, congestion: &str, time: Duration) -> Option<(Trace, Duration)
     Some((Trace::new(points.collect()), line.lateness()))
 }
 
-fn near(what: &str, theirs: f64, ours: f64) {
-    let ratio = ours / theirs;
-    assert!((ratio - 1.0).abs() <= BOUND, "{what}: {ours:.2}, Linux has {theirs:.2}: a ratio of {ratio:.3}");
-}
-
-/// Mean window and shape of the two differ by no more than the bound.
-fn compare(theirs: &Summary, ours: &Summary) {
-    eprintln!("Linux: {theirs:.3?}\nours:  {ours:.3?}");
-    near("mean window in segments", theirs.mean, ours.mean);
-    for (theirs, ours) in theirs.shape.iter().zip(ours.shape) {
-        near("share of the mean window", *theirs, ours);
-    }
-}
-
 /// 20 Mbit/s and 20 ms hold 33 packets, and so does the queue: a period is a second.
 #[test]
 #[ignore = "a busy machine disturbs the path: run `make oracles` on a quiet one"]
@@ -74,7 +58,7 @@ fn reno_has_the_window_of_linux() {
     let Some(theirs) = measure(path, "reno", time) else { return };
     let ours = path.simulate(preset::linux(Reno::new(LINUX_WINDOWS)), time).summary();
     let theirs = theirs.summary();
-    compare(&theirs, &ours);
+    compare("Linux", &theirs, &ours);
     near("seconds from recovery to recovery", theirs.period(), ours.period());
 }
 
@@ -91,5 +75,5 @@ fn cubic_has_the_window_of_linux() {
     let time = Duration::from_secs(25);
     let Some(theirs) = measure(path, "cubic", time) else { return };
     let ours = path.simulate(preset::linux(Cubic::new(LINUX_WINDOWS)), time);
-    compare(&theirs.summary(), &ours.summary());
+    compare("Linux", &theirs.summary(), &ours.summary());
 }

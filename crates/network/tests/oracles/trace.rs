@@ -38,11 +38,21 @@ impl Summary {
         lengths.sort_by(f64::total_cmp);
         lengths[lengths.len() / 2]
     }
+
+    /// Mean length of a period, in seconds.
+    pub(crate) fn mean_period(&self) -> f64 {
+        self.lengths.iter().sum::<f64>() / self.lengths.len() as f64
+    }
 }
 
 impl Trace {
     pub(crate) fn new(points: Vec<Point>) -> Self {
         Self { points }
+    }
+
+    /// What follows a time in seconds.
+    pub(crate) fn after(&self, start: f64) -> Self {
+        Self { points: self.points.iter().filter(|point| point.time >= start).copied().collect() }
     }
 
     /// The numbers of the whole periods after the first.
