@@ -4,7 +4,7 @@ use trueplane_study::Error;
 use trueplane_study::prose::beyond;
 use trueplane_units::{BitsPerSec, Bytes, Choices, List, Nanos, Positive, Within, parameters};
 
-use super::policy::{PACKET, PolicyName, SEGMENT, TransportName};
+use super::policy::{Mechanism, PACKET, PolicyName, SEGMENT, TransportName};
 use super::record::Span;
 
 /// Tenants, at most.
@@ -142,6 +142,16 @@ impl Options {
             return bad(format!(
                 "--burst {}B: expected {PACKET} bytes or more, those of a packet",
                 self.burst.0
+            ));
+        }
+        let marks = |policy: &PolicyName| {
+            matches!(policy.properties().mechanism, Mechanism::Limiter { marks: true, .. })
+        };
+        // Such a limiter would drop before it marks.
+        if *self.mark > *self.burst && self.policies.iter().any(marks) {
+            return bad(format!(
+                "--mark {}B: expected at most the --burst of {}B, or only --policies whose limiters do not mark",
+                self.mark.0, self.burst.0
             ));
         }
         let queues = tenants as u64 + 1;

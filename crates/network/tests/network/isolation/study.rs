@@ -169,13 +169,14 @@ fn the_lead_shows_the_rates_under_each_policy() {
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     let many = vec!["1"; 17].join(",");
-    let cases: [(&[(&str, &str)], &str); 13] = [
+    let cases: [(&[(&str, &str)], &str); 14] = [
         (&[("flows", "0,1")], "expected 1 to 1000"),
         (&[("flows", &many)], "expected at most 16 tenants, got 17"),
         (&[("limit", "1Gbps")], "expected a limit for each of the 2 tenants of --flows, got 1"),
         (&[("limit", "1Gbps,500Gbps"), ("policies", "nimble")], "expected a rate from 1kbps to 400Gbps"),
         (&[("stagger", "50ms")], "expected more than 50ms, when the last tenant starts"),
         (&[("burst", "1499B")], "expected 1500 bytes or more"),
+        (&[("mark", "1000001B")], "--mark 1000001B: expected at most the --burst of 1000000B"),
         (&[("buffer", "4499B")], "expected 4500 bytes or more, a packet for each tenant"),
         (&[("probe_interval", "100ns")], "expected probes that take at most half of 100Gbps"),
         (&[("probe_size", "2000B")], "expected 1B to 1460B"),
