@@ -8,7 +8,7 @@ use trueplane_sched::inversions::{self, Inversions};
 use trueplane_sched::policy::{Adaptation, SchedulerName};
 use trueplane_sched::scheduler::{Settings, with_scheduler};
 use trueplane_study::{Error, Observer, Study, cases};
-use trueplane_units::Parameters as _;
+use trueplane_units::{Nanos, Parameters as _};
 
 use super::found::{Found, Open, Scenario, SchedulerRun, Variable};
 use super::options::Options;
@@ -17,6 +17,9 @@ use crate::fabric::TransportName;
 use crate::fabric::system::PACKING;
 use crate::simulator::{FlowSpec, Link, Network, Outcome, Poisson, Sizes, Topology};
 use crate::transport::{Simplified, Transport, preset};
+
+/// Nanoseconds of simulated time in a unit of progress.
+const UNIT: u64 = 1_000;
 
 /// Loads that the open loop can have.
 const LOADS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
@@ -38,12 +41,9 @@ pub(super) fn run(options: &Options, observer: &dyn Observer) -> Result<Found, E
         flows * PACKING.packets(options.flow_size.0) as f64
     };
     options.check(all.iter().map(|(scenario, _)| packets(scenario)).sum())?;
-    let units: f64 = all.iter().map(|(scenario, _)| packets(scenario).ceil()).sum();
-    observer.stage("simulating packets", units as u64);
+    observer.stage("simulating", all.len() as u64 * (options.duration.0 / UNIT));
     let runs = cases::over(&all, observer, |(scenario, scheduler)| {
-        let run = measure(options, *scenario, *scheduler, observer)?;
-        observer.advance(packets(scenario).ceil() as u64);
-        Ok(run)
+        measure(options, *scenario, *scheduler, observer)
     })?;
     Ok(Found { runs })
 }
@@ -144,8 +144,19 @@ fn simulate(
     let next = move |_| ports.next().expect("there is a port for each link");
     let network = Network::new(&topology, next, transport, PACKING.header, options.seed);
     let network = network.map_err(|error| parameters(&error))?;
-    let outcome = network.run_watched(flows, *options.duration, |_| !observer.interrupted());
+    let mut told = 0;
+    let mut tell = |time: Nanos| {
+        let done = time.min(*options.duration).0 / UNIT;
+        observer.advance(done - told);
+        told = done;
+    };
+    let watch = |so_far: &Outcome| {
+        tell(so_far.end);
+        !observer.interrupted()
+    };
+    let outcome = network.run_watched(flows, *options.duration, watch);
     observer.go_on()?;
+    tell(Nanos::MAX);
     outcome.map_err(|error| Error::Internal(error.to_string()))
 }
 

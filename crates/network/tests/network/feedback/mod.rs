@@ -1,8 +1,10 @@
 //! The study of inversions with senders that react, run as a whole.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use trueplane_network::feedback::{Feedback, Found, Options};
 use trueplane_sched::policy::SchedulerName;
-use trueplane_study::{Error, Study};
+use trueplane_study::{Error, Observer, Study};
 use trueplane_units::Parameters as _;
 
 fn run(given: &[(&str, &str)]) -> Result<Found, Error> {
@@ -28,6 +30,35 @@ fn every_packet_is_counted_once_and_a_pifo_has_no_inversions() {
         assert_eq!(share(SchedulerName::Pifo), 0.0);
         assert!(share(SchedulerName::SpPifo) < share(SchedulerName::Fifo));
     }
+}
+
+/// An observer that counts units of work.
+#[derive(Default)]
+struct Counter {
+    total: AtomicU64,
+    done: AtomicU64,
+    steps: AtomicU64,
+}
+
+impl Observer for Counter {
+    fn stage(&self, _name: &str, total: u64) {
+        self.total.fetch_add(total, Relaxed);
+    }
+
+    fn advance(&self, units: u64) {
+        self.done.fetch_add(units, Relaxed);
+        self.steps.fetch_add(1, Relaxed);
+    }
+}
+
+#[test]
+fn progress_goes_on_while_a_scheduler_runs() {
+    let counter = Counter::default();
+    let options = Options::given(&[("duration", "30ms"), ("policies", "fifo,pifo")]).unwrap();
+    Feedback::run(&options, &counter).unwrap();
+    assert_eq!(counter.total.load(Relaxed), 2 * 30_000, "microseconds of two runs");
+    assert_eq!(counter.done.load(Relaxed), 2 * 30_000);
+    assert!(counter.steps.load(Relaxed) > 10);
 }
 
 /// Flows of one small packet, far apart: each finds the port empty. (A larger one takes longer than the time-out that the handshake left: there is
