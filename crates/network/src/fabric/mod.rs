@@ -4,6 +4,7 @@ pub mod found;
 pub mod names;
 pub mod options;
 mod page;
+mod plots;
 mod port;
 pub mod queueing;
 mod run;

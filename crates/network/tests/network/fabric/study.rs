@@ -55,6 +55,24 @@ fn priorities_make_small_flows_fast_and_sharing_does_not() {
 }
 
 #[test]
+fn a_picture_shows_the_longest_queues() {
+    let given: Vec<(&str, &str)> = SMALL.iter().chain(&[("policies", "tcp,pifo")]).copied().collect();
+    let options = Options::given(&given).unwrap();
+    let report = trueplane_study::study::run::<Fabric>(&options, &()).unwrap();
+    let picture = report.plots.iter().find(|plot| plot.id == "queues").unwrap();
+    let curves: Vec<(&str, &str)> =
+        picture.series.iter().map(|series| (series.panel.as_str(), series.name.as_str())).collect();
+    let expected = [("on average", "tcp"), ("on average", "pifo"), ("at most", "tcp"), ("at most", "pifo")];
+    assert_eq!(curves, expected);
+    let found = Fabric::run(&options, &()).unwrap();
+    let tcp = found.busiest().unwrap().run(SystemName::Tcp).unwrap();
+    // The first port is the one with the longest queue on average.
+    assert_eq!(picture.series[0].points.last(), Some(&(0.8, tcp.ports[0].mean)));
+    let longest = tcp.ports.iter().map(|port| port.longest).max().unwrap();
+    assert_eq!(picture.series[2].points.last(), Some(&(0.8, longest as f64)));
+}
+
+#[test]
 fn the_number_of_threads_changes_nothing() {
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
