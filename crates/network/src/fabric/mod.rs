@@ -1,5 +1,6 @@
 //! `sched fabric`: how long flows take on a leaf-spine fabric under TCP, DCTCP and packet schedulers (figures 7 to 10 of SP-PIFO).
 
+mod capture_file;
 pub mod found;
 pub mod names;
 pub mod options;

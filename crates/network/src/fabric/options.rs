@@ -1,7 +1,7 @@
 //! The parameters of `sched fabric`.
 
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use trueplane_sched::policy::PushDown;
@@ -11,10 +11,11 @@ use trueplane_units::{
     BitsPerSec, Bytes, Choices, Factor, List, Nanos, PerSecond, Positive, Within, parameters,
 };
 
+use super::capture_file::CaptureFile;
 use super::names::{Shape, TopologyName, Workload, WorkloadName};
 use super::system::{PACKING, RankName, SystemName, TransportName};
 use super::ways::{Balancing, LinkName};
-use crate::simulator::{Capture, Faults, FlowSpec, Named, Pattern, read_faults};
+use crate::simulator::{Faults, FlowSpec, Named, Pattern, read_faults};
 
 /// Queues of a port, at most.
 const MOST_QUEUES: u64 = 64;
@@ -184,9 +185,9 @@ impl Options {
     }
 
     /// A capture of a link, which writes to the file that was asked for.
-    pub(super) fn capture(&self, link: u32) -> Result<Capture, Error> {
-        let file = File::create(self.pcap.as_deref().unwrap_or(Path::new("")));
-        file.map(|file| Capture::new(link, BufWriter::new(file))).map_err(|error| self.cannot_write(&error))
+    pub(super) fn capture(&self, link: u32) -> Result<CaptureFile, Error> {
+        let path = self.pcap.as_deref().unwrap_or(Path::new(""));
+        CaptureFile::begin(link, path).map_err(|error| self.cannot_write(&error))
     }
 
     /// A capture file that cannot be written.

@@ -217,7 +217,7 @@ impl Setting<'_> {
         let mut network = self.network(load, system, transport)?;
         let capture = self.captured.map(|link| self.options.capture(link)).transpose()?;
         if let Some(capture) = &capture {
-            network = network.capturing(capture.clone());
+            network = network.capturing(capture.capture());
         }
         // Progress is the time in which flows start: nobody knows how long the last ones take.
         let (first, mut told) = (load.flows.first().map_or(Nanos(0), |flow| flow.start), 0);

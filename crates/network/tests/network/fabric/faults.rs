@@ -1,7 +1,7 @@
 //! The study with faults, rules for ways, ranks by headers, and captures.
 
 use trueplane_network::fabric::{Fabric, Found, Options, SystemName};
-use trueplane_study::{Error, Study};
+use trueplane_study::{Error, Observer, Study};
 use trueplane_trace::{Trace, TraceOptions};
 use trueplane_units::Parameters as _;
 
@@ -150,6 +150,45 @@ fn a_capture_is_written_and_read() {
             .unwrap();
     }
     assert!(packets > 100, "{packets}");
+}
+
+/// An observer that wants the work to stop.
+struct Impatient;
+
+impl Observer for Impatient {
+    fn interrupted(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_capture_that_is_interrupted_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("link.pcap");
+    let capture = options(&[
+        ("pcap", path.to_str().unwrap()),
+        ("pcap_link", "leaf0-spine1"),
+        ("policies", "dctcp"),
+        ("duration", "2ms"),
+    ]);
+    let names = || std::fs::read_dir(folder.path()).unwrap().count();
+    assert!(matches!(Fabric::run(&capture, &Impatient), Err(Error::Interrupted)));
+    assert_eq!(names(), 0);
+    std::fs::write(&path, "what was there").unwrap();
+    assert!(matches!(Fabric::run(&capture, &Impatient), Err(Error::Interrupted)));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "what was there");
+    Fabric::run(&capture, &()).unwrap();
+    assert!(std::fs::metadata(&path).unwrap().len() > 1_000);
+    assert_eq!(names(), 1);
+}
+
+/// A device gets what was captured, and stays one.
+#[cfg(unix)]
+#[test]
+fn a_capture_may_go_to_a_device() {
+    run(&[("pcap", "/dev/null"), ("pcap_link", "0-leaf0"), ("policies", "tcp"), ("duration", "1ms")])
+        .unwrap();
+    assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
 }
 
 #[test]
