@@ -101,7 +101,7 @@ parameters! {
         pub balancing: Balancing => { value: "RULE", default: "hash", heading: NETWORK },
         /// Capture file to write (pcap) with the packets of the link --pcap-link. It takes a single load and a single policy.
         pub pcap: Option<PathBuf> => { value: "FILE", requires: "pcap_link", heading: NETWORK },
-        /// Link of --pcap, from one node to another, such as 0-leaf0 or leaf0-spine1.
+        /// Link of --pcap, from one node to another, such as 0-leaf0 or leaf0-spine1. Of several links between two nodes, the first is captured.
         pub pcap_link: Option<LinkName> => { value: "LINK", requires: "pcap", heading: NETWORK },
         /// Number of strict-priority queues of a port with a scheduler.
         pub queues: Within<u64, 1, MOST_QUEUES> => { value: "N", default: "8", heading: PORTS },
