@@ -189,7 +189,8 @@ def fabric(
         Capture file to write (pcap) with the packets of the link `pcap_link`. It takes a single load
         and a single policy.
     pcap_link:
-        Link of `pcap`, from one node to another, such as 0-leaf0 or leaf0-spine1.
+        Link of `pcap`, from one node to another, such as 0-leaf0 or leaf0-spine1. Of several links
+        between two nodes, the first is captured.
     queues:
         Number of strict-priority queues of a port with a scheduler. [1 to 64]
     depth:
