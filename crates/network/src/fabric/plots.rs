@@ -68,12 +68,12 @@ fn plot(id: &str, title: &str, note: &str, series: Vec<Series>) -> Plot {
 
 /// The port at which most packets wait, under each system.
 fn queues(found: &Found) -> Plot {
-    let panels: [(&str, fn(&BusyPort) -> f64); 2] =
-        [("on average", |port| port.mean), ("at most", |port| port.longest as f64)];
-    let series = panels.into_iter().flat_map(|(panel, number)| {
-        let longest = move |run: &SystemRun| run.ports.iter().map(number).reduce(f64::max);
-        curves(found, longest).into_iter().map(move |series| Series { panel: panel.to_owned(), ..series })
-    });
+    let panel = |panel: &str, number: fn(&BusyPort) -> f64| {
+        let curves = curves(found, |run| run.ports.iter().map(number).reduce(f64::max));
+        curves.into_iter().map(|series| Series { panel: panel.to_owned(), ..series }).collect::<Vec<_>>()
+    };
+    let mut series = panel("on average", |port| port.mean);
+    series.extend(panel("at most", |port| port.longest as f64));
     Plot {
         id: "queues".to_owned(),
         title: "Packets that wait at the busiest ports".to_owned(),
@@ -81,7 +81,7 @@ fn queues(found: &Found) -> Plot {
             .to_owned(),
         x: load(),
         y: Axis { label: "packets".to_owned(), unit: Unit::Plain, log: false },
-        series: series.collect(),
+        series,
     }
 }
 

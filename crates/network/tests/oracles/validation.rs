@@ -1,4 +1,4 @@
-//! The bounds by which ns-3 validates its DCTCP (`examples/tcp/tcp-validation.cc` of ns-3.37), on our simulator.
+//! The bounds by which ns-3 validates its DCTCP (its example `tcp-validation`), on our simulator.
 //!
 //! The throughput is that of payload, in each 200 ms. The published flow starts at 5 s, ours at 0.
 //!
