@@ -150,7 +150,7 @@ fn simulate(
         observer.advance(done - told);
         told = done;
     };
-    let watch = |so_far: &Outcome| {
+    let watch = |so_far: &mut Outcome| {
         tell(so_far.end);
         !observer.interrupted()
     };
