@@ -4,10 +4,10 @@
 //! after the second in which flows start counts for nothing, as in the published runs.
 //!
 //! `cargo run --release -p trueplane-network --features study --example published -- [--sender simplified|standard] [--seed N]…
-//! [--only SYSTEM]… [LOAD]…`
+//! [--table TABLE]… [--only SYSTEM]… [LOAD]…`
 //!
-//! A load is one of a published table: 4000, 6000, 10000, 15000, 22500, 37000, 60000 (pFabric's ranks, data-mining flows) or 3600, 5200,
-//! 7000, 8900, 11100, 14150, 19000 (fairness, web-search flows). A run has 18 to 100 million packet-hops.
+//! A load is one of a published table: 4000, 6000, 10000, 15000, 22500, 37000, 60000 (`data-mining`) or 3600, 5200, 7000, 8900, 11100, 14150,
+//! 19000 (`web-search`, and the fair systems of `fairness` and `fairness-32`). A run has 18 to 100 million packet-hops.
 
 mod flows;
 mod heap;
@@ -17,7 +17,7 @@ mod table;
 
 use flows::Published;
 use systems::Run;
-use table::{DATA_MINING, FAIRNESS, Table};
+use table::{DATA_MINING, FAIRNESS, FAIRNESS_32, Table, WEB_SEARCH};
 use trueplane_network::Nanos;
 use trueplane_network::simulator::{FlowSpec, Poisson, Sizes, Times, Topology};
 use trueplane_units::BitsPerSec;
@@ -29,6 +29,8 @@ struct Asked {
     is_standard: bool,
     /// Seeds for flows; none: those of the published runs.
     seeds: Vec<u64>,
+    /// Tables to run rows of; none: all.
+    tables: Vec<String>,
     /// Systems to run; none: all.
     only: Vec<String>,
     loads: Vec<f64>,
@@ -43,11 +45,16 @@ impl Asked {
             match word.as_str() {
                 "--sender" => asked.is_standard = value().as_str() == "standard",
                 "--seed" => asked.seeds.push(value().parse::<u64>().expect("a seed")),
+                "--table" => asked.tables.push(value()),
                 "--only" => asked.only.push(value()),
                 load => asked.loads.push(load.parse::<f64>().expect("a load in flows a second")),
             }
         }
         asked
+    }
+
+    fn wants_table(&self, table: &str) -> bool {
+        self.tables.is_empty() || self.tables.iter().any(|one| one.as_str() == table)
     }
 
     fn wants(&self, system: &str) -> bool {
@@ -60,7 +67,13 @@ fn main() {
     let (access, core) = (BitsPerSec(1_000_000_000), BitsPerSec(4_000_000_000));
     let topology = Topology::leaf_spine(9, 4, 16, access, core, Nanos(20)).expect("a fabric");
     let hosts = topology.hosts();
-    for (table, sizes) in [(&DATA_MINING, Sizes::data_mining()), (&FAIRNESS, Sizes::web_search())] {
+    let tables = [
+        (&DATA_MINING, Sizes::data_mining()),
+        (&WEB_SEARCH, Sizes::web_search()),
+        (&FAIRNESS, Sizes::web_search()),
+        (&FAIRNESS_32, Sizes::web_search()),
+    ];
+    for (table, sizes) in tables.into_iter().filter(|(table, _)| asked.wants_table(table.name)) {
         for &(load, published) in table.rows.iter().filter(|row| asked.loads.contains(&row.0)) {
             let row = |flows: &dyn Fn() -> Box<dyn Iterator<Item = FlowSpec>>| {
                 compare(&asked, &topology, (table, load, published), flows);
@@ -90,7 +103,7 @@ fn compare(
             if asked.is_standard { run.standard(system) } else { run.simplified(system) };
         let ratio = mean_ms / published;
         println!(
-            "{load:6} {system:12} mean {mean_ms:.4} ms, published {published:.4}, ratio {ratio:.3}; 99th percentile {p99_ms:.4} ms"
+            "{load:6} {system:15} mean {mean_ms:.4} ms, published {published:.4}, ratio {ratio:.3}; 99th percentile {p99_ms:.4} ms"
         );
         ours.push(mean_ms);
         theirs.push(*published);

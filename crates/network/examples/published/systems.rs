@@ -18,9 +18,6 @@ use crate::paths;
 /// Bytes of a packet beside its payload.
 const HEADER: u32 = 120;
 
-/// Packets that wait at a published PIFO "of 80 packets": it drops one as soon as there are 80.
-const PIFO: usize = 79;
-
 /// Flows whose finish tags a port remembers.
 const FLOWS: usize = 1 << 12;
 
@@ -33,36 +30,39 @@ pub(crate) struct Run<'a> {
 impl Run<'_> {
     /// Completion times of small flows with the senders and ports of the published simulator.
     pub(crate) fn simplified(self, system: &str) -> Times {
+        let (system, queues) = shape(system);
+        let pifo = || Heap::new(10 * queues - 1);
         match system {
             "tcp" | "fair-tcp" => self.of(|_| DropTail::new(146_000), Simplified::TCP),
             "dctcp" => self.of(|_| marking(146_000, 14_600), Simplified::DCTCP),
             "fair-dctcp" => self.of(|_| marking(120_000, 48_000), Simplified::DCTCP),
-            "pifo" => {
-                self.of(|_| SkippedWhenIdle(Ranked::new(Heap::new(PIFO), PFabric)), Simplified::PFABRIC)
+            "pifo" => self.of(|_| SkippedWhenIdle(Ranked::new(pifo(), PFabric)), Simplified::PFABRIC),
+            "sp-pifo" => {
+                self.of(|_| SkippedWhenIdle(Ranked::new(sp_pifo(queues), PFabric)), Simplified::PFABRIC)
             }
-            "sp-pifo" => self.of(|_| SkippedWhenIdle(Ranked::new(sp_pifo(), PFabric)), Simplified::PFABRIC),
-            "afq" => self.of(|_| fair(SkippedWhenIdle(Ranked::new(afq(), PFabric))), Simplified::DCTCP),
+            "afq" => self.of(|_| fair(SkippedWhenIdle(Ranked::new(afq(queues), PFabric))), Simplified::DCTCP),
             "sp-pifo-stfq" => {
-                self.of(|_| fair(SkippedWhenIdle(Ranked::new(sp_pifo(), stfq()))), Simplified::DCTCP)
+                self.of(|_| fair(SkippedWhenIdle(Ranked::new(sp_pifo(queues), stfq()))), Simplified::DCTCP)
             }
-            "pifo-stfq" => {
-                self.of(|_| fair(SkippedWhenIdle(Ranked::new(Heap::new(PIFO), stfq()))), Simplified::DCTCP)
-            }
+            "pifo-stfq" => self.of(|_| fair(SkippedWhenIdle(Ranked::new(pifo(), stfq()))), Simplified::DCTCP),
             _ => unreachable!("{system} is in no table"),
         }
     }
 
     /// Completion times of small flows with senders that follow the RFCs, and ports that put each packet through their queue.
     pub(crate) fn standard(self, system: &str) -> Times {
-        let pifo = || Pifo::new(80).expect("packets");
+        let (system, queues) = shape(system);
+        let pifo = || Pifo::new(10 * queues).expect("packets");
         match system {
             "tcp" | "fair-tcp" => self.of(|_| DropTail::new(146_000), preset::standard_tcp()),
             "dctcp" => self.of(|_| marking(146_000, 14_600), preset::standard_dctcp()),
             "fair-dctcp" => self.of(|_| marking(120_000, 48_000), preset::standard_dctcp()),
             "pifo" => self.of(|_| Ranked::new(pifo(), PFabric), preset::standard_pfabric()),
-            "sp-pifo" => self.of(|_| Ranked::new(sp_pifo(), PFabric), preset::standard_pfabric()),
-            "afq" => self.of(|_| fair(Ranked::new(afq(), PFabric)), preset::standard_dctcp()),
-            "sp-pifo-stfq" => self.of(|_| fair(Ranked::new(sp_pifo(), stfq())), preset::standard_dctcp()),
+            "sp-pifo" => self.of(|_| Ranked::new(sp_pifo(queues), PFabric), preset::standard_pfabric()),
+            "afq" => self.of(|_| fair(Ranked::new(afq(queues), PFabric)), preset::standard_dctcp()),
+            "sp-pifo-stfq" => {
+                self.of(|_| fair(Ranked::new(sp_pifo(queues), stfq())), preset::standard_dctcp())
+            }
             "pifo-stfq" => self.of(|_| fair(Ranked::new(pifo(), stfq())), preset::standard_dctcp()),
             _ => unreachable!("{system} is in no table"),
         }
@@ -96,12 +96,19 @@ fn fair<Q: PortQueue>(queue: Q) -> Marked<Q> {
     Marked::new(queue, MarkingThreshold::behind(48_000))
 }
 
-fn sp_pifo() -> impl Scheduler {
-    Banked::new(8, 10, SpPifo::new(8, PushDown::Cost).expect("queues")).expect("queues")
+fn sp_pifo(queues: usize) -> impl Scheduler {
+    Banked::new(queues, 10, SpPifo::new(queues, PushDown::Cost).expect("queues")).expect("queues")
 }
 
-fn afq() -> Afq {
-    Afq::new(8, 10, 320).expect("queues")
+/// All queues together hold 2,560 bytes of a flow.
+fn afq(queues: usize) -> Afq {
+    Afq::new(queues, 10, 2_560 / queues as u32).expect("queues")
+}
+
+/// The system, and its number of queues of ten packets; a PIFO has one for as many packets together. A published PIFO drops a packet as soon
+/// as there are so many.
+fn shape(system: &str) -> (&str, usize) {
+    system.strip_suffix("-32").map_or((system, 8), |system| (system, 32))
 }
 
 fn stfq() -> Stfq {
