@@ -188,8 +188,8 @@ module tp_bbq_exact
     if (!rst_ni) comes_q <= 1'b0;
   end
 
-  logic unused;
-  assign unused = &{1'b0, back_ready, back_partition, back_count, front_count, front_ready};
+  logic unused_ports;
+  assign unused_ports = &{1'b0, back_ready, back_partition, back_count, front_count, front_ready};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -188,8 +188,8 @@ module tp_bbq_hier
   assign dequeued = l_valid && l_op != Enqueue;
   assign tenant_o = dequeued ? l_tenant : '0;
 
-  logic unused;
-  assign unused = &{1'b0, u_ready, u_partition, u_count, l_ready, l_status};
+  logic unused_queues;
+  assign unused_queues = &{1'b0, u_ready, u_partition, u_count, l_ready, l_status};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

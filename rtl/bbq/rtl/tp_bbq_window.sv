@@ -299,8 +299,8 @@ module tp_bbq_window
     assign priority_o = r_dequeued ? r_number : '0;
   end
 
-  logic unused;
-  assign unused = &{1'b0, b_ready, b_partition, b_status, b_op, b_count, b_valid, b_place};
+  logic unused_bbq;
+  assign unused_bbq = &{1'b0, b_ready, b_partition, b_status, b_op, b_count, b_valid, b_place};
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) begin

@@ -189,11 +189,11 @@ module tp_bmw_level #(
 
   if (Level == 1) begin : g_root
     slot_t [Ways-1:0] slot_q;
-    logic             unused;
+    logic             unused_node;
 
-    assign unused = &{1'b0, node_i, node_q, fresh_i};
-    assign slot   = slot_q;
-    assign child  = way;
+    assign unused_node = &{1'b0, node_i, node_q, fresh_i};
+    assign slot        = slot_q;
+    assign child       = way;
 
     always_ff @(posedge clk_i) begin
       for (int unsigned i = 0; i < Ways; i++) begin

@@ -133,8 +133,8 @@ module tp_bmw_tree #(
     assign node[l+1] = {{(WayBits * Levels + 1 - ChildBits) {1'b0}}, child};
   end
 
-  logic unused;
-  assign unused = &{1'b0, push_down, pop_down, fresh_down, node, priority_down, data_down};
+  logic unused_down;
+  assign unused_down = &{1'b0, push_down, pop_down, fresh_down, node, priority_down, data_down};
 
   always_ff @(posedge clk_i) begin
     valid_o    <= request;

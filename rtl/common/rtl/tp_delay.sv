@@ -22,13 +22,13 @@ module tp_delay #(
   end
 
   if (Cycles == 0) begin : g_wire
-    logic unused;
-    assign unused = &{1'b0, clk_i, rst_ni};
+    logic unused_clock;
+    assign unused_clock = &{1'b0, clk_i, rst_ni};
     assign data_o = data_i;
   end else if (Cycles <= 3) begin : g_registers
     logic [Cycles-1:0][Bits-1:0] data_q;
-    logic unused;
-    assign unused = rst_ni;
+    logic unused_reset;
+    assign unused_reset = rst_ni;
     always_ff @(posedge clk_i) begin
       data_q[0] <= data_i;
       for (int unsigned i = 1; i < Cycles; i++) data_q[i] <= data_q[i-1];

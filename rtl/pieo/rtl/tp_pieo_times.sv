@@ -50,8 +50,8 @@ module tp_pieo_times #(
     end
   end
 
-  logic unused;
-  assign unused = in_at[AtBits];
+  logic unused_top;
+  assign unused_top = in_at[AtBits];
 
   tp_pieo_list #(
     .Places(Places), .Bits(TimeBits)

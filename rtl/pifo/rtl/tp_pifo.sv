@@ -130,10 +130,10 @@ module tp_pifo #(
 
   logic  spills;
   slot_t last;
-  logic  unused;
+  logic  unused_last;
 
   assign spills           = Spills && push && !pop && slot_q[Elements-1].valid;
-  assign unused           = last.valid;
+  assign unused_last      = last.valid;
   assign last             = behind[Elements-1] ? slot_q[Elements-1] : pushed;
   assign spill_valid_o    = spills;
   assign spill_priority_o = spills ? last.prio : '0;
