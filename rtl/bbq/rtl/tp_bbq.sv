@@ -173,12 +173,12 @@ module tp_bbq
   assign step[First].single = d_single;
 
   if (KnownBits == 0) begin : g_one
-    logic unused;
-    assign unused = d_partition[0];
+    logic unused_partition;
+    assign unused_partition = d_partition[0];
     assign step[First].bucket = d_priority;
   end else if (KnownBits == BucketBits) begin : g_all
-    logic unused;
-    assign unused = d_priority[0];
+    logic unused_priority;
+    assign unused_priority = d_priority[0];
     assign step[First].bucket = d_partition;
   end else begin : g_some
     assign step[First].bucket = {d_partition, d_priority};
@@ -189,8 +189,8 @@ module tp_bbq
     localparam int unsigned Known =
         (KnownBits <= Above) ? 0
         : (KnownBits >= Above + DigitBits) ? DigitBits : KnownBits - Above;
-    logic unused;
-    assign unused = step[level].single;
+    logic unused_single;
+    assign unused_single = step[level].single;
 
     tp_bbq_level #(
       .Width(Width), .CountBits(CountBits), .BucketBits(BucketBits),
@@ -207,11 +207,11 @@ module tp_bbq
   end
 
   // The lists.
-  logic                  unused;
+  logic                  unused_step;
   logic [DataBits-1:0]   x_data;
   logic [BucketBits-1:0] bucket;
   // The lists do not ask for the end, and the partition's digits are known.
-  assign unused = &{1'b0, step[Levels+1].max, bucket};
+  assign unused_step = &{1'b0, step[Levels+1].max, bucket};
 
   tp_bbq_lists #(
     .Elements(Elements), .DataBits(DataBits), .BucketBits(BucketBits), .Lanes(Lanes),
@@ -239,11 +239,19 @@ module tp_bbq
   end
   assign valid_o = valid_q[Latency-FrontCycles-1];
 
-  tp_delay #(.Bits(DataBits), .Cycles(DataCycles)) i_data (
-    .clk_i, .rst_ni, .data_i(d_data), .data_o(x_data)
+  // Data and requests share the places of one delay up to stage X. A single partition has no
+  // number.
+  localparam int unsigned RequestBits = 4 + KnownBits;
+  logic [RequestBits-1:0] x_request, request;
+
+  tp_delay #(.Bits(RequestBits + DataBits), .Cycles(DataCycles)) i_data (
+    .clk_i, .rst_ni,
+    .data_i({RequestBits'({d_partition, d_status, d_op}), d_data}), .data_o({x_request, x_data})
   );
 
-  tp_delay #(.Bits(4 + PartitionBits), .Cycles(Latency - FrontCycles)) i_request (
-    .clk_i, .rst_ni, .data_i({d_status, d_op, d_partition}), .data_o({status_o, op_o, partition_o})
+  tp_delay #(.Bits(RequestBits), .Cycles(Latency - FrontCycles - DataCycles)) i_request (
+    .clk_i, .rst_ni, .data_i(x_request), .data_o(request)
   );
+  assign {status_o, op_o} = request[3:0];
+  assign partition_o = PartitionBits'(request >> 4);
 endmodule

@@ -28,6 +28,11 @@ module tp_bbq_fetch
   parameter bit Early = 1'b0,
   /// Whether `same_i` says who is the same as whom. If not, it is found out here.
   parameter bit SameGiven = 1'b0,
+  /// Upper bits of a word that the last `LateWords` operations do not have in time. Behind one of
+  /// these on the same word they mean nothing here, and the user fills them in.
+  parameter int unsigned LateBits = 0,
+  /// From 1 to `History`.
+  parameter int unsigned LateWords = 1,
   localparam int unsigned AddressBits = bits_for(Words),
   /// Operations ahead whose words may not be in the memory yet when it is read.
   localparam int unsigned History = history(Style, WriteDelay, ReadCycles)
@@ -62,6 +67,9 @@ module tp_bbq_fetch
   if (ReadCycles < 2 || ReadCycles > 3) begin : g_refuse_read
     $error("tp_bbq_fetch: ReadCycles is 2 or 3");
   end
+  if (LateBits >= Bits || LateWords < 1 || LateWords > History) begin : g_refuse_late
+    $error("tp_bbq_fetch: LateBits is less than Bits, and LateWords from 1 to History");
+  end
 
   // Operations of the stages P, E, and those after it, as far as they are compared with or written.
   localparam int unsigned Chain = WriteDelay + ((Style == Block) ? ReadCycles + 1 : 2);
@@ -82,14 +90,14 @@ module tp_bbq_fetch
   assign same_o = same_q;
 
   if (SameGiven) begin : g_given
-    logic unused;
-    assign unused = &{1'b0, early};
+    logic unused_early;
+    assign unused_early = &{1'b0, early};
     assign same_d = same_i;
   end else if (Style == Block && Early) begin : g_early
     // All are a stage further on when this is used.
     logic [History-1:0] before_q;
-    logic               unused;
-    assign unused = &{1'b0, same_i};
+    logic               unused_same;
+    assign unused_same = &{1'b0, same_i};
     always_ff @(posedge clk_i) begin
       before_q[0] <= valid && address == early;
       for (int unsigned i = 1; i < History; i++) begin
@@ -98,8 +106,8 @@ module tp_bbq_fetch
     end
     assign same_d = before_q;
   end else begin : g_compare
-    logic unused;
-    assign unused = &{1'b0, same_i, early};
+    logic unused_given;
+    assign unused_given = &{1'b0, same_i, early};
     for (genvar i = 0; i < int'(History); i++) begin : g_same
       assign same_d[i] = valid_q[i] && address_q[i] == address;
     end
@@ -158,55 +166,71 @@ module tp_bbq_fetch
     );
   end
 
-  // Which word it is. They are in slots, two for each LUT of four inputs; the last one has what
+  // Which word it is. They are in slots, two for each LUT of four inputs; the last ones have what
   // comes late. A LUT behind the first one lets through what comes from there, or, if its bit of
   // `by` is set, takes that for the choice between its own two. So the first one can also say 0 or
   // 1: if its bit is not set, it says `odd`. Half as many LUTs as for a chain of multiplexers.
-  localparam int unsigned Luts  = (History + 2) / 2;
-  localparam int unsigned Slots = 2 * Luts;
+  //
+  // The late bits have a choice of their own, among fewer words.
+  for (genvar part = 0; part < ((LateBits > 0) ? 2 : 1); part++) begin : g_part
+    localparam int unsigned Skipped = (part == 0) ? 0 : LateWords;
+    localparam int unsigned Low     = (part == 0) ? 0 : Bits - LateBits;
+    // At least 1, also of what is refused.
+    localparam int unsigned OwnBits =
+        (part == 1) ? LateBits : (Bits > LateBits) ? Bits - LateBits : 1;
+    localparam int unsigned Luts    = (History - Skipped + 2) / 2;
+    localparam int unsigned Slots   = 2 * Luts;
+    // The slot of what is read; before it that of the newest word but `history_i[0]`.
+    localparam int unsigned ReadSlot = (part == 0) ? Slots - 2 : Slots - 1;
+    localparam int unsigned Newest   = (part == 0) ? 1 : LateWords;
 
-  typedef struct packed {
-    logic [Luts-1:0] by;
-    logic            odd;
-  } choice_t;
+    typedef struct packed {
+      logic [Luts-1:0] by;
+      logic            odd;
+    } choice_t;
 
-  // Of the newest of the operations that have the same word; otherwise what is read.
-  function automatic choice_t chosen(logic [History-1:0] same);
-    int unsigned slot;
-    slot = Slots - 2;
-    for (int i = int'(History) - 1; i > 0; i--) begin
-      if (same[i]) slot = Slots - 2 - unsigned'(i);
+    // Of the newest of the operations that have the same word; otherwise what is read.
+    function automatic choice_t chosen(logic [History-1:0] same);
+      int unsigned slot;
+      slot = ReadSlot;
+      for (int i = int'(History) - 1; i > 0; i--) begin
+        if (same[i] && i >= int'(Newest)) slot = ReadSlot - 1 - (unsigned'(i) - Newest);
+      end
+      if (same[0] && part == 0) slot = Slots - 1;
+      chosen.odd = slot[0];
+      for (int unsigned i = 0; i < Luts; i++) chosen.by[i] = slot / 2 == i;
+    endfunction
+
+    choice_t                       choice_q;
+    logic [Slots-1:0][OwnBits-1:0] slots;
+    logic [OwnBits-1:0]            word;
+
+    always_ff @(posedge clk_i) choice_q <= chosen(same_d);
+
+    always_comb begin
+      slots = '0;
+      slots[ReadSlot] = OwnBits'(Bits'(read) >> Low);
+      if (part == 0) slots[Slots-1] = history_i[0][Low+:OwnBits];
+      for (int unsigned i = Newest; i < History; i++) begin
+        slots[ReadSlot-1-(i-Newest)] = history_i[i][Low+:OwnBits];
+      end
     end
-    if (same[0]) slot = Slots - 1;
-    chosen.odd = slot[0];
-    for (int unsigned i = 0; i < Luts; i++) chosen.by[i] = slot / 2 == i;
-  endfunction
 
-  choice_t                    choice_q;
-  logic [Slots-1:0][Bits-1:0] slots;
-
-  always_ff @(posedge clk_i) choice_q <= chosen(same_d);
-
-  always_comb begin
-    slots = '0;
-    slots[Slots-2] = Bits'(read);
-    slots[Slots-1] = history_i[0];
-    for (int unsigned i = 1; i < History; i++) slots[Slots-2-i] = history_i[i];
-  end
-
-  always_comb begin
-    word_o = !choice_q.by[0] ? {Bits{choice_q.odd}} : choice_q.odd ? slots[1] : slots[0];
-    for (int unsigned i = 1; i < Luts; i++) begin
-      if (choice_q.by[i]) word_o = (word_o & slots[2*i+1]) | (~word_o & slots[2*i]);
+    always_comb begin
+      word = !choice_q.by[0] ? {OwnBits{choice_q.odd}} : choice_q.odd ? slots[1] : slots[0];
+      for (int unsigned i = 1; i < Luts; i++) begin
+        if (choice_q.by[i]) word = (word & slots[2*i+1]) | (~word & slots[2*i]);
+      end
     end
-  end
+    assign word_o[Low+:OwnBits] = word;
 
 `ifdef FORMAL
-  // Two registers that say the same; for proofs, which know of one.
-  logic started_q = 1'b0;
-  always_ff @(posedge clk_i) started_q <= 1'b1;
-  always_comb begin
-    if (started_q) assert (choice_q == chosen(same_q));
-  end
+    // Two registers that say the same; for proofs, which know of one.
+    logic started_q = 1'b0;
+    always_ff @(posedge clk_i) started_q <= 1'b1;
+    always_comb begin
+      if (started_q) assert (choice_q == chosen(same_q));
+    end
 `endif
+  end
 endmodule

@@ -127,7 +127,6 @@ module tp_bbq_front
       if (!rst_ni) begin
         d_count_q <= '0;
         d_some_q <= 1'b0;
-        d_partition_q <= '0;
       end
     end
 

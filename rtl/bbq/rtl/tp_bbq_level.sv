@@ -169,7 +169,7 @@ module tp_bbq_level
 
     tp_bbq_fetch #(
       .Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1 + MemoryStages),
-      .Early(MemoryStages == 1)
+      .Early(MemoryStages == 1), .LateBits(Width)
     ) i_bits (
       .clk_i, .rst_ni,
       .valid_i(a.valid), .address_i(a.bucket[BucketBits-1:NodeLow]),
@@ -186,8 +186,8 @@ module tp_bbq_level
       .same_i(p_sames[CountsHistory-1:0]), .history_i(counts), .same_o(e_sames), .word_o(e_counts)
     );
 
-    logic unused;
-    assign unused = &{1'b0, p_sames, e_sames, digit};
+    logic unused_sames;
+    assign unused_sames = &{1'b0, p_sames, e_sames, digit};
 
     assign p = p_q;
     assign e_same = e_sames[0];
@@ -355,14 +355,17 @@ module tp_bbq_level
       assign bits[1] = '{three: '0, several: '0, bitmap: c_bitmap_q};
       assign bits[2] = '{three: d_three_next, several: d_several_q, bitmap: d_bitmap_q};
 
-      tp_bbq_fetch #(.Words(Words), .Bits(3 * Width), .Style(Style), .WriteDelay(2)) i_bits (
+      tp_bbq_fetch #(
+        .Words(Words), .Bits(3 * Width), .Style(Style), .WriteDelay(2),
+        .LateBits(2 * Width), .LateWords(2)
+      ) i_bits (
         .clk_i, .rst_ni,
         .valid_i(valid_i), .address_i(bucket_i[BucketBits-1:NodeLow]),
         .same_i('0), .history_i(bits), .same_o(p_sames), .word_o(p_bits)
       );
 
-      logic unused;
-      assign unused = &{1'b0, p_sames};
+      logic unused_sames;
+      assign unused_sames = &{1'b0, p_sames};
 
       assign p = p_q;
       assign c_same = c_same_q;
@@ -419,8 +422,8 @@ module tp_bbq_level
 
   // Stage E: the child, and the bitmap after the operation.
   if (KnownBits == DigitBits) begin : g_known
-    logic unused;
-    assign unused = &{1'b0, e_mask, e_q.max};
+    logic unused_mask;
+    assign unused_mask = &{1'b0, e_mask, e_q.max};
     assign found = e_digit_q;
   end else begin : g_find
     tp_find_first #(.Width(Width)) i_find (

@@ -76,6 +76,8 @@ module tp_bbq_lists
 
   localparam int unsigned PointerBits = bits_for(Elements);
   localparam int unsigned CountBits   = unsigned'($clog2(Elements + 1));
+  // The lane behind the first one, if there is one.
+  localparam int unsigned Second      = (Lanes == 2) ? 1 : 0;
   localparam int unsigned RecordBits  = 2 * Lanes * PointerBits;
   localparam int unsigned Bits        = Lanes * Lanes + RecordBits;
   localparam int unsigned WriteDelay  = Lanes + ((Style == Block) ? MemoryStages : 0);
@@ -174,12 +176,28 @@ module tp_bbq_lists
     end
   endfunction
 
+  // The first head after an operation, out of those before it, which are not filled: `pointer` if
+  // it joins an empty list; the second one if the first one leaves. In the two LUTs a bit that four
+  // words take, as in `tp_bbq_fetch`, with what comes late in the second one. Around it ABC takes
+  // fewer LUTs, but more of them in a row: only without `MemoryStages`, with which the clock counts
+  // more.
+  function automatic logic [PointerBits-1:0] first_head(
+    logic [Lanes-1:0][PointerBits-1:0] heads, logic is_coming, logic joins, logic leaves,
+    logic [PointerBits-1:0] pointer, logic [PointerBits-1:0] value
+  );
+    logic                   late;
+    logic [PointerBits-1:0] choice;
+    late = joins | is_coming;
+    choice = late ? {PointerBits{joins}} : leaves ? heads[Second] : heads[0];
+    first_head = late ? (choice & pointer) | (~choice & value) : choice;
+  endfunction
+
   record_t               p_record, x_record_q, x_record, x_next;
   record_t [History-1:0] words;
   record_t [History-1:1] after_q;
   logic [History-1:0]    p_sames;
-  logic                  unused;
-  assign unused = &{1'b0, p_sames};
+  logic                  unused_sames;
+  assign unused_sames = &{1'b0, p_sames};
 
   tp_bbq_fetch #(
     .Words(32'd1 << BucketBits), .Bits(Bits), .MemoryBits(RecordBits), .Style(Style),
@@ -204,7 +222,7 @@ module tp_bbq_lists
   end
 
   // Stage X.
-  record_t                free_q, free;
+  record_t                free_q, free, free_next;
   logic [CountBits-1:0]   free_count_q, never_used_q;
   logic [1:0]             free_length_q;
   logic                   all_used_q;
@@ -223,7 +241,26 @@ module tp_bbq_lists
   assign stored = !x_q.enqueue ? x_record_q.head[0] :
                   all_used_q   ? free_q.head[0] : PointerBits'(never_used_q);
   assign pointer = on_its_way ? link : stored;
-  assign x_next = x_q.enqueue ? joined(x_record, {x_q.single, x_q.empty}, pointer) : left(x_record);
+
+  // With registers around block RAM the clock counts for more than the area: `first_head` has ABC
+  // map what is around it to fewer LUTs, and more of them in a row.
+  always_comb begin
+    x_next = x_q.enqueue ? joined(x_record, {x_q.single, x_q.empty}, pointer) : left(x_record);
+    if (MemoryStages == 0) begin
+      x_next.head[0] = first_head(
+        x_record_q.head, x_record_q.coming[x_q.enqueue ? 0 : Second][0],
+        x_q.enqueue & x_q.empty, ~x_q.enqueue, pointer, link
+      );
+    end
+    free_next = dequeue   ? joined(free, free_length_q, pointer) :
+                from_list ? left(free) : free;
+    if (MemoryStages == 0) begin
+      free_next.head[0] = first_head(
+        free_q.head, free_q.coming[from_list ? Second : 0][0],
+        dequeue & free_length_q[0], from_list, pointer, link
+      );
+    end
+  end
 
   // The lists' lengths: of a bucket from the tree, of the free list here.
   assign link_we = enqueue ? ~x_q.empty & (Lanes == 1 | ~x_q.single)
@@ -245,7 +282,7 @@ module tp_bbq_lists
   end
 
   always_ff @(posedge clk_i) begin
-    free_q <= dequeue ? joined(free, free_length_q, pointer) : from_list ? left(free) : free;
+    free_q <= free_next;
     free_count_q <= free_count;
     free_length_q <= free_length;
     if (enqueue && !all_used_q) begin
@@ -253,7 +290,6 @@ module tp_bbq_lists
       all_used_q <= never_used_q == CountBits'(Elements - 1);
     end
     if (!rst_ni) begin
-      free_q.coming <= '0;
       free_count_q <= '0;
       free_length_q <= 2'b01;
       never_used_q <= '0;

@@ -40,11 +40,12 @@
             assert ((i_dut.i_lists.free_q.coming[i%Lanes][0] ? link_now :
                      i_dut.i_lists.free_q.coming[i%Lanes] != '0 ? link_next : i_dut.i_lists.free_q.head[i%Lanes]) == fl_q[i]);
             assert (i_dut.i_lists.free_q.tail[i%Lanes] == fl_q[wrapped(fl_count_q + number_t'(Elements - 1 - i), Elements)]);
+            // Never two at once, and a first head never comes later than now.
+            assert ((i_dut.i_lists.free_q.coming[i%Lanes] & (i_dut.i_lists.free_q.coming[i%Lanes] - 1'b1)) == '0);
           end
-          assert ((i_dut.i_lists.free_q.coming[i%Lanes] & (i_dut.i_lists.free_q.coming[i%Lanes] - 1'b1)) == '0);
         end
         if (state_q[i].used) assert (i_dut.i_lists.i_data.g_bank[0].contents[state_q[i].pointer] == state_q[i].data);
       end
-      if (Lanes == 2) assert (i_dut.i_lists.free_q.coming[0][Lanes-1] == 1'b0 || Lanes == 1);
+      if (Lanes == 2 && fl_count_q != 0) assert (i_dut.i_lists.free_q.coming[0][Lanes-1] == 1'b0);
     end
   end

@@ -16,31 +16,32 @@
     end
   end
 
-  // What travels alongside, in rings.
-  localparam int unsigned DataPlaces    = SlotX - SlotD - 1;
-  localparam int unsigned RequestPlaces = Latency - 2 - SlotD;
+  // What travels alongside, in a ring up to stage X, and in registers behind it.
+  localparam int unsigned DataPlaces  = SlotX - SlotD - 1;
+  localparam int unsigned RequestBits = 4 + unsigned'($clog2(Partitions));
+
+  function automatic logic [RequestBits-1:0] request_of(int unsigned slot);
+    return RequestBits'({wait_q[slot].partition, wait_q[slot].status, wait_q[slot].op});
+  endfunction
 
   for (genvar j = 0; j < int'(DataPlaces); j++) begin : g_data_ring
     localparam int unsigned Slot = SlotD + DataPlaces - j;
+    logic [RequestBits+DataBits-1:0] word;
+    assign word = i_dut.i_data.g_ring.i_ring.contents[wrapped(number_t'(i_dut.i_data.g_ring.place_q) + number_t'(j), DataPlaces)];
     always_comb begin
       if (started_q) begin
         assert (number_t'(i_dut.i_data.g_ring.place_q) < DataPlaces);
-        if (steps[Slot].done && steps[Slot].enqueue) begin
-          assert (i_dut.i_data.g_ring.i_ring.contents[wrapped(number_t'(i_dut.i_data.g_ring.place_q) + number_t'(j), DataPlaces)] == steps[Slot].data);
-        end
+        if (steps[Slot].done && steps[Slot].enqueue) assert (word[DataBits-1:0] == steps[Slot].data);
+        if (wait_q[Slot].valid) assert (word[RequestBits+DataBits-1:DataBits] == request_of(Slot));
       end
     end
   end
 
-  for (genvar j = 0; j < int'(RequestPlaces); j++) begin : g_request_ring
-    localparam int unsigned Slot = SlotD + RequestPlaces - j;
-    always_comb begin
-      if (started_q) begin
-        assert (number_t'(i_dut.i_request.g_ring.place_q) < RequestPlaces);
-        if (wait_q[Slot].valid) begin
-          assert (i_dut.i_request.g_ring.i_ring.contents[wrapped(number_t'(i_dut.i_request.g_ring.place_q) + number_t'(j), RequestPlaces)] ==
-                  {wait_q[Slot].status, wait_q[Slot].op, wait_q[Slot].partition});
-        end
+  always_comb begin
+    if (started_q) begin
+      if (wait_q[SlotX].valid) assert (i_dut.x_request == request_of(SlotX));
+      for (int unsigned i = 0; i < Latency - 1 - SlotX; i++) begin
+        if (wait_q[SlotX+1+i].valid) assert (i_dut.i_request.g_registers.data_q[i] == request_of(SlotX + 1 + i));
       end
     end
   end
