@@ -179,8 +179,8 @@ module tp_bbq_lists
   // The first head after an operation, out of those before it, which are not filled: `pointer` if
   // it joins an empty list; the second one if the first one leaves. In the two LUTs a bit that four
   // words take, as in `tp_bbq_fetch`, with what comes late in the second one. Around it ABC takes
-  // fewer LUTs, but more of them in a row: only without `MemoryStages`, with which the clock counts
-  // more.
+  // fewer LUTs, but more of them in a row. Only without `MemoryStages`, with which the clock counts
+  // for more.
   function automatic logic [PointerBits-1:0] first_head(
     logic [Lanes-1:0][PointerBits-1:0] heads, logic is_coming, logic joins, logic leaves,
     logic [PointerBits-1:0] pointer, logic [PointerBits-1:0] value
