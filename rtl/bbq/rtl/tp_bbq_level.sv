@@ -169,7 +169,7 @@ module tp_bbq_level
 
     tp_bbq_fetch #(
       .Words(Words), .Bits(2 * Width), .Style(Style), .WriteDelay(1 + MemoryStages),
-      .Early(MemoryStages == 1), .LateBits(Width)
+      .Early(MemoryStages == 1), .LateBits((MemoryStages == 1) ? 0 : Width)
     ) i_bits (
       .clk_i, .rst_ni,
       .valid_i(a.valid), .address_i(a.bucket[BucketBits-1:NodeLow]),

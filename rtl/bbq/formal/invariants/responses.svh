@@ -27,10 +27,10 @@
   for (genvar j = 0; j < int'(DataPlaces); j++) begin : g_data_ring
     localparam int unsigned Slot = SlotD + DataPlaces - j;
     logic [RequestBits+DataBits-1:0] word;
-    assign word = i_dut.i_data.g_ring.i_ring.contents[wrapped(number_t'(i_dut.i_data.g_ring.place_q) + number_t'(j), DataPlaces)];
+    assign word = i_dut.g_shared.i_data.g_ring.i_ring.contents[wrapped(number_t'(i_dut.g_shared.i_data.g_ring.place_q) + number_t'(j), DataPlaces)];
     always_comb begin
       if (started_q) begin
-        assert (number_t'(i_dut.i_data.g_ring.place_q) < DataPlaces);
+        assert (number_t'(i_dut.g_shared.i_data.g_ring.place_q) < DataPlaces);
         if (steps[Slot].done && steps[Slot].enqueue) assert (word[DataBits-1:0] == steps[Slot].data);
         if (wait_q[Slot].valid) assert (word[RequestBits+DataBits-1:DataBits] == request_of(Slot));
       end
@@ -39,9 +39,9 @@
 
   always_comb begin
     if (started_q) begin
-      if (wait_q[SlotX].valid) assert (i_dut.x_request == request_of(SlotX));
+      if (wait_q[SlotX].valid) assert (i_dut.g_shared.x_request == request_of(SlotX));
       for (int unsigned i = 0; i < Latency - 1 - SlotX; i++) begin
-        if (wait_q[SlotX+1+i].valid) assert (i_dut.i_request.g_registers.data_q[i] == request_of(SlotX + 1 + i));
+        if (wait_q[SlotX+1+i].valid) assert (i_dut.g_shared.i_request.g_registers.data_q[i] == request_of(SlotX + 1 + i));
       end
     end
   end
