@@ -1,7 +1,7 @@
 //! The path by which ns-3 validates its DCTCP, and ours over it.
 //!
 //! A sender is alone on 50 Mbit/s. Its port is a queue that marks what waited in it for more than 1 ms (CoDel with such a threshold), and a device
-//! behind it with three packets more. In the validation, the device has dynamic queue limits.
+//! behind it with three packets more. In the validation, the device also has dynamic queue limits, which ours has not.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -14,7 +14,6 @@ use trueplane_network::transport::Dctcp;
 use trueplane_network::transport::preset::{self, LINUX_WINDOWS};
 use trueplane_units::{BitsPerSec, Bytes};
 
-use crate::limits::QueueLimits;
 use crate::path::Path;
 use crate::seen::Seen;
 use crate::watched::{Marks, Watched};
@@ -31,12 +30,12 @@ pub(crate) fn path(delay: Duration) -> Path {
 }
 
 /// Our DCTCP over that path.
-pub(crate) fn run(path: Path, has_limits: bool, time: Duration) -> Seen {
+pub(crate) fn run(path: Path, time: Duration) -> Seen {
     let parts = preset::linux(Dctcp::new(LINUX_WINDOWS));
     let marks = Marks::default();
     let watched = Watched { estimate: alpha, marks: Rc::clone(&marks), ..Watched::new(parts) };
     let marks_of = |port: usize| if port == 0 { Rc::clone(&marks) } else { Marks::default() };
-    path.watch(watched, |port| MarksLate::new(path.rate, has_limits, marks_of(port)), time)
+    path.watch(watched, |port| MarksLate::new(path.rate, marks_of(port)), time)
 }
 
 /// Share of marked bytes that DCTCP estimates.
@@ -49,7 +48,6 @@ fn alpha(dctcp: &Dctcp) -> f64 {
 struct MarksLate {
     queue: VecDeque<(Waiting, Nanos)>,
     device: VecDeque<Waiting>,
-    limits: Option<QueueLimits>,
     rate: BitsPerSec,
     /// Time at which the link can send the next packet.
     free: Nanos,
@@ -59,21 +57,17 @@ struct MarksLate {
 }
 
 impl MarksLate {
-    fn new(rate: BitsPerSec, has_limits: bool, marks: Marks) -> Self {
-        let limits = has_limits.then(QueueLimits::default);
+    fn new(rate: BitsPerSec, marks: Marks) -> Self {
         let (queue, device) = (VecDeque::new(), VecDeque::new());
-        Self { queue, device, limits, rate, free: Nanos(0), last: Nanos(0), marks }
+        Self { queue, device, rate, free: Nanos(0), last: Nanos(0), marks }
     }
 
     /// Packets move to the device, while it takes any.
     fn fill(&mut self, now: Nanos) {
-        while self.device.len() < ROOM && self.limits.as_ref().is_none_or(QueueLimits::has_room) {
+        while self.device.len() < ROOM {
             let Some((packet, came)) = self.queue.pop_front() else { break };
             self.marks.borrow_mut().push_back(now.since(came) > THRESHOLD);
             self.device.push_back(packet);
-            if let Some(limits) = &mut self.limits {
-                limits.enters(packet.bytes);
-            }
         }
     }
 }
@@ -90,9 +84,6 @@ impl PortQueue for MarksLate {
         let packet = self.device.pop_front()?;
         let start = self.free.max(self.last);
         self.free = start.after(Nanos(u64::from(packet.bytes) * 8 * 1_000_000_000 / self.rate.0));
-        if let Some(limits) = &mut self.limits {
-            limits.leaves(packet.bytes, start);
-        }
         self.fill(start);
         Some(packet.handle)
     }

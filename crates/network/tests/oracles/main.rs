@@ -3,7 +3,6 @@
 
 mod compare;
 mod dctcp;
-mod limits;
 mod linux;
 mod ns3;
 mod path;

@@ -123,7 +123,7 @@ fn compare_dctcp(delay: Duration, start: Duration, time: Duration) {
     let path = dctcp::path(delay);
     let mark = format!("--mark={}", dctcp::THRESHOLD.0);
     let Some(theirs) = run("TcpDctcp", path, &[mark], time) else { return };
-    let ours = dctcp::run(path, false, time);
+    let ours = dctcp::run(path, time);
     let (start, end) = (start.as_secs_f64(), time.as_secs_f64());
     let (window, our_window) = (theirs.window.after(start).summary(), ours.window.after(start).summary());
     compare("ns-3", &window, &our_window);
