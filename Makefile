@@ -159,7 +159,7 @@ kills:
 	TRUEPLANE_KILLS=100 cargo test --workspace $(TESTED) --test proxy -- --nocapture kills_under_load
 	cargo test --workspace $(TESTED) --lib -- --ignored --nocapture a_million_objects
 
-# The windows of Linux's senders beside ours, in namespaces: on a quiet machine, as root. Forty seconds, and more if packets were late.
+# The windows of Linux's senders beside ours, in namespaces: on a quiet machine, as root. A minute, and more if packets were late.
 # Then those of ns-3's senders, where it is installed (apt-get install --no-install-recommends libns3-dev g++).
 oracles:
 	cargo test -p trueplane-network --test oracles -- --ignored --nocapture --test-threads=1

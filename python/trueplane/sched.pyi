@@ -200,8 +200,8 @@ def fabric(
         Only for tcp and dctcp: bytes that a FIFO port can hold. Default: 120000B, or 146000B with
         `rank` pfabric.
     mark:
-        Only with DCTCP senders: a packet is marked if more than so many bytes wait with it. Default:
-        48000B, or 14600B with `rank` pfabric.
+        Only with DCTCP senders (dctcp, and all schedulers unless `rank` is pfabric): a packet is marked
+        if more than so many bytes wait with it. Default: 48000B, or 14600B with `rank` pfabric.
     push_down:
         Only for sp-pifo: amount by which it lowers its bounds after an inversion. One of cost,
         queue-bound, rank, one, queue-bound-text.

@@ -11,7 +11,7 @@
 use std::fs;
 
 use trueplane_network::Nanos;
-use trueplane_network::simulator::{Network, Outcome, Poisson, Ranked, Sizes, Topology};
+use trueplane_network::simulator::{Completed, Network, Outcome, Poisson, Ranked, Sizes, Topology};
 use trueplane_network::transport::preset;
 use trueplane_sched::Banked;
 use trueplane_sched::policy::{PushDown, SpPifo};
@@ -46,17 +46,18 @@ fn measure(fabrics: &[(u32, u32, u32, u64)], rounds: usize) {
         let (access, core) = (BitsPerSec(1_000_000_000), BitsPerSec(4_000_000_000));
         let topology =
             Topology::leaf_spine(leaves, spines, hosts, access, core, Nanos(20)).expect("a fabric");
-        let (mut least, mut found) = (u64::MAX, None::<Outcome>);
+        let (mut least, mut found) = (u64::MAX, None::<(Outcome, u64)>);
         for _ in 0..rounds {
-            let (outcome, time) = run(&topology, millis);
+            let (outcome, times, time) = run(&topology, millis);
             least = least.min(time);
             assert_eq!((outcome.unfinished, outcome.counts.in_network()), (0, 0));
+            let now = (outcome, times);
             if let Some(before) = &found {
-                assert!(*before == outcome, "not the same twice");
+                assert!(*before == now, "not the same twice");
             }
-            found = Some(outcome);
+            found = Some(now);
         }
-        let outcome = found.expect("there are rounds");
+        let (outcome, _) = found.expect("there are rounds");
         let hops = outcome.hops as f64;
         // The books alone: what a packet costs in hops and events is no matter of the clock.
         assert!(outcome.counts.sent < outcome.hops && outcome.hops < outcome.events);
@@ -74,8 +75,8 @@ fn measure(fabrics: &[(u32, u32, u32, u64)], rounds: usize) {
     }
 }
 
-/// A run, and the processor time in nanoseconds that it took.
-fn run(topology: &Topology, millis: u64) -> (Outcome, u64) {
+/// A run, the completion times of all flows together, and the processor time in nanoseconds that it took.
+fn run(topology: &Topology, millis: u64) -> (Outcome, u64, u64) {
     let rate = LOAD_PER_HOST * f64::from(topology.hosts());
     // Without the largest flows, which would make it a matter of chance how long a run is.
     let sizes = Sizes::new(vec![(1, 0.1), (1_870, 0.7), (10_000, 0.9), (400_000, 0.95), (3_160_000, 1.0)]);
@@ -83,14 +84,21 @@ fn run(topology: &Topology, millis: u64) -> (Outcome, u64) {
     let queue = |_| Ranked::new(port(), PFabric);
     let network = Network::new(topology, queue, preset::standard_pfabric(), 120, 1).expect("settings");
     let start = thread_time();
-    let (mut started, mut ended) = (0, 0);
+    let (mut started, mut ended, mut times) = (0, 0, 0);
+    let mut count = |completed: &mut Vec<Completed>| {
+        for flow in completed.drain(..) {
+            ended += 1;
+            times += flow.time().0;
+        }
+    };
     let outcome = network.run_watched(flows.inspect(|_| started += 1), Nanos::MAX, |outcome| {
-        ended += outcome.completed.drain(..).count();
+        count(&mut outcome.completed);
         true
     });
-    let outcome = outcome.expect("books that balance");
-    assert_eq!(ended + outcome.completed.len(), started);
-    (outcome, thread_time() - start)
+    let mut outcome = outcome.expect("books that balance");
+    count(&mut outcome.completed);
+    assert_eq!(ended, started);
+    (outcome, times, thread_time() - start)
 }
 
 fn port() -> Banked<SpPifo> {

@@ -240,8 +240,8 @@ module tp_bbq
   assign valid_o = valid_q[Latency-FrontCycles-1];
 
   // Data and requests share the places of one delay up to stage X, which takes fewer LUTs. With
-  // `MemoryStages` they have their own: the clock counts for more, and was 20 MHz higher. A single
-  // partition has no number.
+  // `MemoryStages`, where the clock counts for more, they have their own: the median clocks with a
+  // shared one were lower (README.md). A single partition has no number.
   localparam int unsigned RequestBits = 4 + KnownBits;
   logic [RequestBits-1:0] request;
 

@@ -242,8 +242,8 @@ module tp_bbq_lists
                   all_used_q   ? free_q.head[0] : PointerBits'(never_used_q);
   assign pointer = on_its_way ? link : stored;
 
-  // With registers around block RAM the clock counts for more than the area: `first_head` has ABC
-  // map what is around it to fewer LUTs, and more of them in a row.
+  // `first_head` takes fewer LUTs, but more of them in a row: it is left out where registers around
+  // block RAM are wanted for the clock.
   always_comb begin
     x_next = x_q.enqueue ? joined(x_record, {x_q.single, x_q.empty}, pointer) : left(x_record);
     if (MemoryStages == 0) begin
@@ -290,8 +290,8 @@ module tp_bbq_lists
       all_used_q <= never_used_q == CountBits'(Elements - 1);
     end
     if (!rst_ni) begin
-      // No port shows it, but synthesis then keeps these registers apart: with `MemoryStages`, for
-      // which the clock counts most, that was 10 MHz.
+      // No port shows it. With it the median clock of the row with `MemoryStages` was higher, as it
+      // is measured (README.md).
       if (MemoryStages == 1) free_q.coming <= '0;
       free_count_q <= '0;
       free_length_q <= 2'b01;

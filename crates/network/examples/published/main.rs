@@ -7,7 +7,7 @@
 //! [--table TABLE]… [--only SYSTEM]… [LOAD]…`
 //!
 //! A load is one of a published table: 4000, 6000, 10000, 15000, 22500, 37000, 60000 (`data-mining`) or 3600, 5200, 7000, 8900, 11100, 14150,
-//! 19000 (`web-search`, and the fair systems of `fairness` and `fairness-32`). A run has 18 to 100 million packet-hops.
+//! 19000 (`web-search`, and the fair systems of `fairness` and `fairness-32`). A run has 18 to 72 million packet-hops.
 
 mod flows;
 mod heap;
@@ -21,6 +21,8 @@ use table::{DATA_MINING, FAIRNESS, FAIRNESS_32, Table, WEB_SEARCH};
 use trueplane_network::Nanos;
 use trueplane_network::simulator::{FlowSpec, Poisson, Sizes, Times, Topology};
 use trueplane_units::BitsPerSec;
+
+const TABLES: [&Table; 4] = [&DATA_MINING, &WEB_SEARCH, &FAIRNESS, &FAIRNESS_32];
 
 /// What was asked for.
 #[derive(Default)]
@@ -43,10 +45,26 @@ impl Asked {
         while let Some(word) = words.next() {
             let mut value = || words.next().expect("a value");
             match word.as_str() {
-                "--sender" => asked.is_standard = value().as_str() == "standard",
+                "--sender" => {
+                    let sender = value();
+                    assert!(
+                        ["simplified", "standard"].contains(&sender.as_str()),
+                        "no such sender: {sender}"
+                    );
+                    asked.is_standard = sender == "standard";
+                }
                 "--seed" => asked.seeds.push(value().parse::<u64>().expect("a seed")),
-                "--table" => asked.tables.push(value()),
-                "--only" => asked.only.push(value()),
+                "--table" => {
+                    let table = value();
+                    assert!(TABLES.iter().any(|known| known.name == table), "no such table: {table}");
+                    asked.tables.push(table);
+                }
+                "--only" => {
+                    let system = value();
+                    let is_known = TABLES.iter().any(|table| table.systems.contains(&system.as_str()));
+                    assert!(is_known, "no such system: {system}");
+                    asked.only.push(system);
+                }
                 load => asked.loads.push(load.parse::<f64>().expect("a load in flows a second")),
             }
         }
@@ -67,13 +85,8 @@ fn main() {
     let (access, core) = (BitsPerSec(1_000_000_000), BitsPerSec(4_000_000_000));
     let topology = Topology::leaf_spine(9, 4, 16, access, core, Nanos(20)).expect("a fabric");
     let hosts = topology.hosts();
-    let tables = [
-        (&DATA_MINING, Sizes::data_mining()),
-        (&WEB_SEARCH, Sizes::web_search()),
-        (&FAIRNESS, Sizes::web_search()),
-        (&FAIRNESS_32, Sizes::web_search()),
-    ];
-    for (table, sizes) in tables.into_iter().filter(|(table, _)| asked.wants_table(table.name)) {
+    for table in TABLES.into_iter().filter(|table| asked.wants_table(table.name)) {
+        let sizes = if table.name == DATA_MINING.name { Sizes::data_mining() } else { Sizes::web_search() };
         for &(load, published) in table.rows.iter().filter(|row| asked.loads.contains(&row.0)) {
             let row = |flows: &dyn Fn() -> Box<dyn Iterator<Item = FlowSpec>>| {
                 compare(&asked, &topology, (table, load, published), flows);

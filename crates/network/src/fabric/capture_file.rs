@@ -32,7 +32,8 @@ impl CaptureFile {
                 OpenOptions::new().write(true).open(path)?;
                 fs::canonicalize(path)?
             }
-            Err(_) => path.to_owned(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => path.to_owned(),
+            Err(error) => return Err(error),
         };
         let folder =
             target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -110,7 +110,7 @@ parameters! {
         /// Only for tcp and dctcp: bytes that a FIFO port can hold.
         pub buffer: Option<Positive<Bytes>> =>
             { value: "SIZE", default_words: "120000B, or 146000B with --rank pfabric", heading: PORTS },
-        /// Only with DCTCP senders: a packet is marked if more than so many bytes wait with it.
+        /// Only with DCTCP senders (dctcp, and all schedulers unless --rank is pfabric): a packet is marked if more than so many bytes wait with it.
         pub mark: Option<Positive<Bytes>> =>
             { value: "SIZE", default_words: "48000B, or 14600B with --rank pfabric", heading: PORTS },
         /// Only for sp-pifo: amount by which it lowers its bounds after an inversion.
@@ -223,7 +223,7 @@ impl Options {
         Ok(all)
     }
 
-    /// Bytes that a FIFO port holds, and from which on it marks.
+    /// Bytes that a FIFO port holds, and those above which any port marks for DCTCP senders.
     pub(super) fn fifo(&self) -> (u64, u64) {
         let (buffer, mark) = match self.rank {
             RankName::PFabric => (146_000, 14_600),

@@ -2,7 +2,7 @@
 
 /// A bit for each place of a ring of 64 × `WORDS` places, and a bit for each word that is not 0.
 ///
-/// `WORDS` is a multiple of 64 or below it; a search looks at a word for every 4,096 places.
+/// `WORDS` is below 64, or a multiple of it; a search looks at a word for every 4,096 places.
 #[derive(Debug)]
 pub(super) struct Bitmap<const WORDS: usize> {
     words: Box<[u64; WORDS]>,

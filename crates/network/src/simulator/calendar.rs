@@ -42,7 +42,8 @@ pub struct Event {
 /// The lists lead through one slab, whose places are used again while they are still in the processor's cache. Events are not taken out:
 /// an owner gives each a stamp and ignores those that no longer count.
 ///
-/// Cost: O(1) in the rings, O(log n) for n events beyond them. Memory: 300 kB.
+/// Cost: O(1) in the rings, O(log n) for n events beyond them. Memory: 300 kB, 16 bytes for
+/// each event in a list, and 24 for each in the heap.
 #[derive(Debug)]
 pub struct Calendar {
     /// Word of `near_bits` that is being read, counted from time zero.

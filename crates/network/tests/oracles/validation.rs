@@ -48,8 +48,8 @@ fn dctcp_has_the_throughput_that_ns_3_asks_for_at_80_ms() {
     let throughput = throughput(&seen, time);
     within("throughput", &throughput, (0.0, 9.0), (0.0, 20.0));
     within("throughput", &throughput, (0.0, 25.0), (0.0, 48.0));
-    // From 47.5 on there, where the device has its limits.
-    within("throughput", &throughput, (27.0, END), (47.3, 48.5));
+    // From 47.5 on there, where the device has its limits. Here single intervals have 47.38.
+    within("throughput", &throughput, (27.0, END), (47.35, 48.5));
     within("alpha", &seen.estimates, (0.0, 2.5), (0.1, 1.0));
     within("alpha", &seen.estimates, (6.0, 25.0), (0.0, 0.01));
 }

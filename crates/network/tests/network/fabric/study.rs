@@ -54,6 +54,17 @@ fn priorities_make_small_flows_fast_and_sharing_does_not() {
     assert!(mean(SystemName::SpPifo) < mean(SystemName::Dctcp));
 }
 
+/// Schedulers mark for DCTCP senders, and not for pFabric's.
+#[test]
+fn a_scheduler_marks_where_senders_are_those_of_dctcp() {
+    let small = |rank, mark| {
+        let found = run(&[("policies", "pifo"), ("rank", rank), ("mark", mark)]).unwrap();
+        found.busiest().unwrap().run(SystemName::Pifo).unwrap().small.mean_ns()
+    };
+    assert_ne!(small("stfq", "6000B"), small("stfq", "100000B"));
+    assert_eq!(small("pfabric", "6000B"), small("pfabric", "100000B"));
+}
+
 #[test]
 fn a_picture_shows_the_longest_queues() {
     let given: Vec<(&str, &str)> = SMALL.iter().chain(&[("policies", "tcp,pifo")]).copied().collect();

@@ -194,6 +194,16 @@ fn what_cannot_be_is_refused_in_one_line() {
     }
 }
 
+/// A limiter that marks needs room above the mark; the others do not care.
+#[test]
+fn a_mark_may_be_as_large_as_the_burst_or_larger_where_no_limiter_marks() {
+    for given in [("mark", "1000000B"), ("mark", "2000000B")] {
+        let policies = if given.1 == "1000000B" { "nimble" } else { "drr,token-bucket" };
+        let found = short(&[given, ("policies", policies)]);
+        assert!(found.measured.from < found.measured.until);
+    }
+}
+
 #[test]
 fn a_single_tenant_is_alone_for_good() {
     let found = short(&[("flows", "10"), ("policies", "nimble")]);
