@@ -88,15 +88,15 @@ pub struct MarkingThreshold {
 }
 
 impl MarkingThreshold {
-    /// Never.
+    /// A threshold that nothing passes.
     pub const NEVER: Self = Self { bytes: u64::MAX, counted: Some(0) };
 
-    /// While more than so many bytes would wait with it (RFC 8257 §3.1).
+    /// A packet is marked while more than so many bytes would wait with it (RFC 8257 §3.1).
     pub fn above(bytes: u64) -> Self {
         Self { bytes, counted: None }
     }
 
-    /// While so many bytes or more wait already.
+    /// A packet is marked while so many bytes or more wait already.
     pub fn behind(bytes: u64) -> Self {
         Self { bytes, counted: Some(1) }
     }

@@ -12,7 +12,6 @@ use super::outcome::{Outcome, PortOutcome, Unbalanced};
 use super::packets::{Packets, Travelling};
 use super::port::{PortQueue, Waiting};
 use super::topology::Topology;
-use super::ways::NONE_AHEAD;
 use crate::transport::{BadSettings, End, Segment, SendingEnd, Transport};
 
 /// Events, by the two highest bits of what they happen to.
@@ -25,6 +24,9 @@ const PORT: u32 = 1;
 const WAKE: u32 = 2;
 /// The next flow starts.
 const START: u32 = 3;
+
+/// The stamp of an arrival whose port is not known ahead.
+pub(super) const NONE_AHEAD: u32 = u32::MAX;
 
 /// Number of events between two looks at a run: less than 10 ms of work, also under a slow scheduler.
 pub const WATCHED: u64 = 1 << 12;

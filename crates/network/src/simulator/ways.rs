@@ -6,11 +6,8 @@ use super::flow::{DropCause, FlowSpec};
 use super::fork::{Fork, by_hash};
 use super::packets::Travelling;
 use super::port::PortQueue;
-use super::run::Network;
+use super::run::{NONE_AHEAD, Network};
 use crate::transport::Transport;
-
-/// No port is known ahead.
-pub(super) const NONE_AHEAD: u32 = u32::MAX;
 
 impl<Q: PortQueue, T: Transport> Network<'_, Q, T> {
     /// The port by which a packet goes on, by the rule for forks or else by the hash of its flow.

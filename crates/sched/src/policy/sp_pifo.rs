@@ -111,7 +111,7 @@ impl Bounds {
         Self::Few(queues as u8, bounds)
     }
 
-    /// As [`queue_of`].
+    /// The last queue whose bound is at most `rank`, or the first if there is none.
     #[inline]
     fn queue_of(&self, rank: u64) -> usize {
         match self {
