@@ -26,8 +26,10 @@ def store(flags: str) -> Path:
 
 
 def lend(folder: Path, flags: str) -> None:
-    """Puts what there is into a folder before a build. Verilator's makefile has them depend on itself, and is still to be written: only a
-    copy from the future is newer. make warns of that, and goes on."""
+    """Puts the objects that are there into a folder before a build.
+
+    Verilator writes its makefile later, and each object depends on that makefile. So the copies get a time in the future: otherwise make would
+    compile them again. make warns of such times, and goes on."""
     future = time.time() + 3600
     for path in store(flags).glob("verilated*.o"):
         shutil.copyfile(path, folder / path.name)
