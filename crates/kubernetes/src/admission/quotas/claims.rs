@@ -8,9 +8,14 @@
 //! - Tenants of one level take turns, as what they wait for belongs to all of them. To those whose levels are above, they count as no more than what is
 //!   left of the quota of their level.
 //! - A tenant whose level is a root is left nothing, as nobody else's level is above that.
+//! - A claim passes the nodes between its tenant and its level, and counts there, too: each of them may have a borrowing limit.
 //!
 //! Example: a cohort `team` with 10 cores has the tenants `a` and `b` without a quota of their own. A tenant `c` is in the cohort `all`, above `team`. If `a`
 //! waits for 6 cores, its level is `team`, and `c` leaves it 6. If `a` and `b` wait for 6 each, `c` leaves them 10.
+//!
+//! Example of a limit: the cohort `team` has 10 cores, of which its tenant `c` holds 8. Below it, the cohort `pair` has nothing of its own and borrows at
+//! most 6, and its tenants are `a` and `b`. If `a` waits for 2 cores, its level is `team`. If `b` waits for 5, it borrows from above `team`, so its level is
+//! higher. It leaves `a` 2 of the 6 cores that `pair` may borrow: it can have 4, and not 5.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +26,15 @@ use super::tree::{NodeId, Tree};
 struct Claim {
     needs: Vec<u64>,
     level: NodeId,
-    /// Amounts that it would take of its level.
-    taken: Vec<u64>,
+}
+
+/// Where a resource does not suffice for a tenant and for what others claim.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shortage {
+    /// The node that may not use so much.
+    node: NodeId,
+    /// Claims count whose level is below this one; all of them if there is none.
+    level: Option<NodeId>,
 }
 
 /// The claims of all tenants.
@@ -35,13 +47,16 @@ pub(super) struct Claims {
     below: Vec<u64>,
     /// Of each node and resource, what tenants of this level would take.
     at: Vec<u64>,
+    /// Of each node and resource, what claims of tenants below the node would take of it on their way to a level above it, by that level.
+    through: Vec<BTreeMap<NodeId, u64>>,
 }
 
 impl Claims {
     /// Nobody waits.
     pub(super) fn new(tree: &Tree) -> Self {
         let none = vec![0; tree.nodes() * tree.resources()];
-        Self { below: none.clone(), at: none, ..Self::default() }
+        let through = vec![BTreeMap::new(); none.len()];
+        Self { below: none.clone(), at: none, through, ..Self::default() }
     }
 
     /// The tenant waits for this, or for nothing. It counts from the next [`refresh`](Self::refresh) on.
@@ -59,20 +74,27 @@ impl Claims {
             for resource in 0..tree.resources() {
                 let place = tree.place(node, resource);
                 (self.below[place], self.at[place]) = (0, 0);
+                self.through[place].clear();
             }
         }
         for leaf in leaves {
             self.claims.remove(leaf);
             let Some(needs) = self.waits.get(leaf) else { continue };
             let Some(level) = level(tree, *leaf, needs).filter(|level| *level != root) else { continue };
-            let taken: Vec<u64> = (0..needs.len())
-                .map(|resource| tree.arriving(*leaf, resource, needs[resource], level))
-                .collect();
-            for (resource, taken) in taken.iter().enumerate() {
+            for (resource, &needed) in needs.iter().enumerate() {
+                let (mut node, mut taken) = (*leaf, needed);
+                while node != level
+                    && let Some(parent) = tree.parent(node)
+                {
+                    let through = self.through[tree.place(node, resource)].entry(level).or_default();
+                    *through = through.saturating_add(taken);
+                    taken = tree.passed(node, resource, 0, taken);
+                    node = parent;
+                }
                 let at = &mut self.at[tree.place(level, resource)];
-                *at = at.saturating_add(*taken);
+                *at = at.saturating_add(taken);
             }
-            self.claims.insert(*leaf, Claim { needs: needs.clone(), level, taken });
+            self.claims.insert(*leaf, Claim { needs: needs.clone(), level });
         }
         // Children come after their parents.
         for &node in nodes.iter().rev() {
@@ -91,48 +113,92 @@ impl Claims {
         with_level(tree, node, resource, self.below[place], self.at[place])
     }
 
-    /// The node that would have too little of the resource for what is claimed below it, if the tenant had so much more; none if the tenant leaves
-    /// others what they claim. O(d).
-    pub(super) fn short(&self, tree: &Tree, leaf: NodeId, resource: usize, amount: u64) -> Option<NodeId> {
+    /// Where the resource does not suffice for the tenant and for what others claim, if the tenant had so much more; none if the tenant leaves others what
+    /// they claim. O(d²).
+    pub(super) fn short(&self, tree: &Tree, leaf: NodeId, resource: usize, amount: u64) -> Option<Shortage> {
         if amount == 0 || !tree.is_limited(leaf, resource) || tree.is_within(leaf, resource, amount) {
             return None;
         }
-        let own = self.claims.get(&leaf);
-        // It rises to the node at which it borrows from nobody, behind the claims below that node. Its own claim does not count.
-        let (mut node, mut amount, mut reserved) = (leaf, amount, 0);
-        let mut claimed = loop {
-            if !tree.may_use(node, resource, amount.saturating_add(reserved)) {
-                return Some(node);
+        // The tenant rises to the node at which it borrows from nobody, behind the claims below that node. Each node further up, there are more of them.
+        let mut level = tree.parent(leaf);
+        loop {
+            let behind = match self.rise(tree, leaf, resource, amount, level) {
+                Ok(behind) => behind,
+                Err(node) => return Some(Shortage { node, level }),
+            };
+            let Some(at) = level else { return Some(Shortage { node: tree.root(leaf), level }) };
+            if tree.is_within(at, resource, behind) {
+                let node = first_refusal(tree, at, resource, behind)?;
+                return Some(Shortage { node, level });
             }
-            let Some(parent) = tree.parent(node) else { return Some(node) };
-            let with_own = tree.passed(node, resource, 0, self.reserved(tree, node, resource));
-            let without = tree.passed(node, resource, 0, reserved);
-            amount = tree.passed(node, resource, reserved, amount);
-            let place = tree.place(parent, resource);
-            let below = self.below[place].saturating_sub(with_own).saturating_add(without);
-            node = parent;
-            if tree.is_within(node, resource, below.saturating_add(amount)) {
-                break below.saturating_add(amount);
-            }
-            let own = own.filter(|own| own.level == node).map_or(0, |own| own.taken[resource]);
-            reserved = with_level(tree, node, resource, below, self.at[place].saturating_sub(own));
-        };
-        // There may be too little above that node, for it and for the claims.
-        while let Some(parent) = tree.parent(node) {
-            claimed = tree.passed(node, resource, 0, claimed);
-            node = parent;
-            if claimed > 0 && !tree.may_use(node, resource, claimed) {
-                return Some(node);
-            }
+            level = tree.parent(at);
         }
-        None
     }
 
-    /// Whether the tenant claims some of the resource that is in the tree below `node`, or at it.
-    pub(super) fn is_below(&self, tree: &Tree, leaf: NodeId, resource: usize, node: NodeId) -> bool {
-        let claim = self.claims.get(&leaf).filter(|claim| claim.needs[resource] > 0);
-        claim.is_some_and(|claim| tree.is_at_or_above(node, claim.level))
+    /// What `level` would use for the tenant and for all that is claimed below it, or at any node if there is no level. An error is the lowest node that may
+    /// not use that. The tenant's own claim does not count.
+    fn rise(
+        &self,
+        tree: &Tree,
+        leaf: NodeId,
+        resource: usize,
+        amount: u64,
+        level: Option<NodeId>,
+    ) -> Result<u64, NodeId> {
+        let own = self.claims.get(&leaf);
+        let mut own_taken = own.map_or(0, |own| own.needs[resource]);
+        // At each node: what the tenant takes, and what is claimed there without the tenant's own claim, and with it.
+        let (mut node, mut amount, mut reserved, mut with_own) =
+            (leaf, amount, 0u64, self.reserved(tree, leaf, resource));
+        loop {
+            // Levels are above the node: the highest has the lowest number.
+            let through = &self.through[tree.place(node, resource)];
+            let counted = through.iter().filter(|(at, _)| level.is_none_or(|level| **at > level));
+            let mut before = counted.fold(reserved, |sum, (_, taken)| sum.saturating_add(*taken));
+            if own.is_some_and(|own| own.level < node && level.is_none_or(|level| own.level > level)) {
+                before = before.saturating_sub(own_taken);
+            }
+            if !tree.may_use(node, resource, amount.saturating_add(before)) {
+                return Err(node);
+            }
+            let Some(parent) = tree.parent(node) else { return Ok(amount.saturating_add(before)) };
+            let passed = |before: u64, more: u64| tree.passed(node, resource, before, more);
+            let place = tree.place(parent, resource);
+            let below =
+                self.below[place].saturating_sub(passed(0, with_own)).saturating_add(passed(0, reserved));
+            (amount, own_taken) = (passed(before, amount), passed(0, own_taken));
+            node = parent;
+            if level == Some(node) {
+                return Ok(below.saturating_add(amount));
+            }
+            let own = own.filter(|own| own.level == node).map_or(0, |_| own_taken);
+            reserved = with_level(tree, node, resource, below, self.at[place].saturating_sub(own));
+            with_own = self.reserved(tree, node, resource);
+        }
     }
+
+    /// Whether the tenant claims some of what does not suffice.
+    pub(super) fn is_part(&self, tree: &Tree, leaf: NodeId, resource: usize, shortage: Shortage) -> bool {
+        self.claims.get(&leaf).is_some_and(|claim| {
+            claim.needs[resource] > 0
+                && tree.is_at_or_above(shortage.node, leaf)
+                && shortage
+                    .level
+                    .is_none_or(|level| claim.level != level && tree.is_at_or_above(level, claim.level))
+        })
+    }
+}
+
+/// The first node above `node` that may not use what arrives there, if `node` uses so much more.
+fn first_refusal(tree: &Tree, mut node: NodeId, resource: usize, mut amount: u64) -> Option<NodeId> {
+    while let Some(parent) = tree.parent(node) {
+        amount = tree.passed(node, resource, 0, amount);
+        node = parent;
+        if amount > 0 && !tree.may_use(node, resource, amount) {
+            return Some(node);
+        }
+    }
+    None
 }
 
 /// What a node would use for what is claimed below it, and for what tenants of its level would take of what is left of its quota.

@@ -232,17 +232,17 @@ impl Quotas {
     }
 
     /// The resource that the tenant would borrow with `needs` and that another one waits for, to which or to whose cohort it belongs, and the name of that
-    /// one. O(d·m), and O(n·d) for n tenants if there is such a resource.
+    /// one. O(d²·m), and O(n·d) for n tenants if there is such a resource.
     pub(super) fn claimed(&self, tenant: &str, needs: &[u64]) -> Option<(usize, &str)> {
         let &leaf = self.leaves.get(tenant)?;
         let short = |resource: usize| {
-            let node = self.claims.short(&self.tree, leaf, resource, needs[resource])?;
-            Some((resource, node))
+            let shortage = self.claims.short(&self.tree, leaf, resource, needs[resource])?;
+            Some((resource, shortage))
         };
-        let (resource, node) = (0..self.resources).find_map(short)?;
+        let (resource, shortage) = (0..self.resources).find_map(short)?;
         let is_kept_for = |name: &&String| {
             let other = self.leaves[*name];
-            other != leaf && self.claims.is_below(&self.tree, other, resource, node)
+            other != leaf && self.claims.is_part(&self.tree, other, resource, shortage)
         };
         let family = &self.families[&self.tree.root(leaf)];
         Some((resource, family.iter().find(is_kept_for).map_or("", String::as_str)))

@@ -217,18 +217,6 @@ impl Tree {
         account.used_of_parent(before.saturating_add(more)) - account.used_of_parent(before)
     }
 
-    /// What `above` would use if the leaf below it, or the leaf itself, used so much more.
-    pub(super) fn arriving(&self, leaf: NodeId, resource: usize, more: u64, above: NodeId) -> u64 {
-        let (mut node, mut more) = (leaf, more);
-        while node != above
-            && let Some(parent) = self.parent(node)
-        {
-            more = self.passed(node, resource, 0, more);
-            node = parent;
-        }
-        more
-    }
-
     /// The amount that the leaf could have if nobody used anything, and the node that allows no more.
     pub(super) fn most(&self, leaf: NodeId, resource: usize) -> (u64, NodeId) {
         self.left(leaf, resource, |_| 0)

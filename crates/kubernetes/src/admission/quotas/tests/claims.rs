@@ -48,6 +48,24 @@ fn nothing_is_kept_beyond_the_quota() {
     assert_eq!((quotas.claimed("c", &[20]), quotas.claimed("c", &[21])), (None, Some((0, "a"))));
 }
 
+/// The example of a limit in the documentation of the module.
+#[test]
+fn what_may_be_borrowed_is_kept_on_the_way_to_a_level() {
+    let mut quotas = quotas(
+        &[
+            ("all", None, quota(20, None, None)),
+            ("pair", Some("team"), quota(0, Some(6), None)),
+            ("team", Some("all"), quota(10, None, None)),
+        ],
+        &[("a", Some("pair"), None), ("b", Some("pair"), None), ("c", Some("team"), None)],
+    );
+    quotas.take("c", &[8]);
+    wait(&mut quotas, &[("a", 2), ("b", 5)]);
+    assert_eq!((quotas.claimed("b", &[4]), quotas.claimed("b", &[5])), (None, Some((0, "a"))));
+    assert_eq!(quotas.claimed("a", &[2]), None);
+    assert_eq!((quotas.claimed("c", &[20]), quotas.claimed("c", &[21])), (None, Some((0, "a"))));
+}
+
 /// The rules, by what is held alone, for one resource.
 struct Naive {
     nodes: BTreeMap<String, CohortSettings>,
@@ -139,27 +157,57 @@ impl Naive {
         more
     }
 
+    /// What others than `tenant` who are below `node` claim at levels above it, but below `top`, and would use of it.
+    fn through(&self, node: &str, tenant: &str, top: &str) -> u64 {
+        let is_above = |above: &String, below: &str| above != below && self.path(below).contains(above);
+        let others = self
+            .waits
+            .keys()
+            .filter(|other| *other != tenant && self.path(other).iter().any(|on| on == node));
+        let counted = others.filter(|other| {
+            let level = self.claim(other).map(|(level, _)| level);
+            level.is_some_and(|level| is_above(&level, node) && is_above(&top.to_owned(), &level))
+        });
+        let used = |more: &BTreeMap<String, u64>| self.usage(node, more);
+        counted
+            .map(|other| used(&BTreeMap::from([(other.clone(), self.waits[other])])) - used(&BTreeMap::new()))
+            .sum()
+    }
+
     /// Whether the tenant leaves others what they claim if it gets `needs`.
     fn leaves(&self, tenant: &str, needs: u64) -> bool {
         let path = self.path(tenant);
         if needs == 0 || !self.is_limited(path.last().unwrap()) {
             return true;
         }
-        for (place, level) in path.iter().enumerate() {
-            let mut more = self.reserved(level, tenant, true);
-            *more.entry(tenant.to_owned()).or_default() += needs;
-            if self.usage(level, &more) <= self.subtree(level) {
-                let is_fine = |node: &String| {
-                    let (with, without) = (self.usage(node, &more), self.usage(node, &BTreeMap::new()));
-                    with == without || self.may_use(node, with)
-                };
-                return place == 0 || path[place..].iter().all(is_fine);
+        if self.usage(tenant, &BTreeMap::from([(tenant.to_owned(), needs)])) <= self.subtree(tenant) {
+            return true;
+        }
+        let of_parent = |node: &str, usage: u64| usage.saturating_sub(self.guaranteed(node));
+        for place in 1..path.len() {
+            let top = &path[place];
+            // Up to the node that borrows from nobody, behind all claims below it.
+            let mut more = needs;
+            for node in &path[..place] {
+                let before =
+                    self.usage(node, &self.reserved(node, tenant, false)) + self.through(node, tenant, top);
+                if !self.may_use(node, before + more) {
+                    return false;
+                }
+                more = of_parent(node, before + more) - of_parent(node, before);
             }
-            let mut more = self.reserved(level, tenant, false);
-            *more.entry(tenant.to_owned()).or_default() += needs;
-            if !self.may_use(level, self.usage(level, &more)) {
-                return false;
+            let mut usage = self.usage(top, &self.reserved(top, tenant, true)) + more;
+            if usage > self.subtree(top) {
+                continue;
             }
+            // Above it, all of that counts once.
+            let mut before = self.usage(top, &BTreeMap::new());
+            return path[place..].windows(2).all(|pair| {
+                let more = of_parent(&pair[0], usage) - of_parent(&pair[0], before);
+                before = self.usage(&pair[1], &BTreeMap::new());
+                usage = before + more;
+                more == 0 || self.may_use(&pair[1], usage)
+            });
         }
         false
     }
