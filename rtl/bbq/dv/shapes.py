@@ -115,4 +115,5 @@ HARNESS = [
     Shape(4, 3, 30, partitions=8, lut_words=0, memory_stages=1),
     Shape(8, 2, 300, lut_words=0, memory_stages=1),
     Shape(8, 5, 16383, memory_stages=1),
+    Shape(32, 3, 16383, memory_stages=1),
 ]

@@ -143,10 +143,16 @@ module tp_bbq_fetch
       assign read = ram;
     end
 
-    tp_sdp_ram #(.Words(Words), .Bits(MemoryBits), .OutputRegister(1'b1)) i_ram (
+    // If there are several banks, their write enables come a cycle before the word.
+    localparam bit          EarlyWrite = Early && Words > 16384;
+    localparam int unsigned Writes     = WriteDelay + (EarlyWrite ? 0 : 1);
+
+    tp_sdp_ram #(
+      .Words(Words), .Bits(MemoryBits), .OutputRegister(1'b1), .EarlyWrite(EarlyWrite)
+    ) i_ram (
       .clk_i,
-      .we_i(valid_q[WriteDelay+1]),
-      .waddr_i(address_q[WriteDelay+1]),
+      .we_i(valid_q[Writes] && (rst_ni || !EarlyWrite)),
+      .waddr_i(address_q[Writes]),
       .wdata_i(history_i[WriteDelay][MemoryBits-1:0]),
       .raddr_i(address_i),
       .rdata_o(ram)

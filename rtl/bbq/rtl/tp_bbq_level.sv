@@ -108,7 +108,7 @@ module tp_bbq_level
   // The waterlevel bits before the operations in E and C, and after the one in C.
   bitmap_t e_several, c_several_q, c_several_next;
   // The child of the operation in C.
-  logic [DigitBits-1:0] digit;
+  logic [DigitBits-1:0] digit, wide_digit;
 
   assign in = '{valid: valid_i, enqueue: enqueue_i, max: max_i, empty: empty_i, bucket: bucket_i};
 
@@ -444,10 +444,10 @@ module tp_bbq_level
     if (!rst_ni) c_q.valid <= 1'b0;
   end
 
-  // The digit is encoded on its way out.
+  // The digit is encoded on its way out: here if there are up to 16 children, or else at the end.
   always_comb begin
-    digit = '0;
-    for (int unsigned i = 0; i < Width; i++) digit |= c_child_q[i] ? DigitBits'(i) : '0;
+    digit = wide_digit;
+    if (Width <= 16) for (int i = 0; i < Width; i++) digit |= c_child_q[i] ? DigitBits'(i) : '0;
     bucket_o = c_q.bucket;
     bucket_o[DigitLow+:DigitBits] = digit;
   end
@@ -457,4 +457,31 @@ module tp_bbq_level
   assign max_o = c_q.max;
   assign empty_o = c_q.empty;
   assign single_o = ~c_q.empty & ~|(c_child_q & c_several_q);
+
+  if (Width <= 16) begin : g_narrow
+    assign wide_digit = '0;
+  end else begin : g_wide
+    // Each bit as one OR: a chain as above becomes LUTs one behind the other in synthesis.
+    bitmap_t              child;
+    logic [DigitBits-1:0] number;
+    for (genvar low = 0; low < int'(DigitBits); low++) begin : g_bit
+      bitmap_t with_bit;
+      for (genvar i = 0; i < int'(Width); i++) begin : g_child
+        assign with_bit[i] = ((i >> low) % 2 == 1) & child[i];
+      end
+      assign number[low] = |with_bit;
+    end
+    // In the root the digit addresses a count, which is read in C, so it is encoded in E.
+    if (Style == Registers) begin : g_early
+      logic [DigitBits-1:0] digit_q;
+      assign child = found;
+      always_ff @(posedge clk_i) begin
+        digit_q <= e_q.enqueue ? e_q.bucket[DigitLow+:DigitBits] : number;
+      end
+      assign wide_digit = digit_q;
+    end else begin : g_late
+      assign child = c_child_q;
+      assign wide_digit = number;
+    end
+  end
 endmodule

@@ -227,7 +227,7 @@ module tp_bbq_lists
   logic [1:0]             free_length_q;
   logic                   all_used_q;
   logic                   enqueue, dequeue, from_list, on_its_way;
-  logic [PointerBits-1:0] pointer, stored;
+  logic [PointerBits-1:0] pointer, stored, picked;
   logic                   link_we;
   logic [PointerBits-1:0] link_waddr;
 
@@ -240,7 +240,35 @@ module tp_bbq_lists
   assign on_its_way = x_q.enqueue ? all_used_q & free_q.coming[0][0] : x_record_q.coming[0][0];
   assign stored = !x_q.enqueue ? x_record_q.head[0] :
                   all_used_q   ? free_q.head[0] : PointerBits'(never_used_q);
-  assign pointer = on_its_way ? link : stored;
+  // With `MemoryStages`, whose block RAMs are far from each other, by a choice made a stage before.
+  assign pointer = (MemoryStages == 1) ? picked : on_its_way ? link : stored;
+
+  if (MemoryStages == 1) begin : g_pick
+    // Finds out a stage earlier, from what will be in the registers of X, what `on_its_way` says.
+    // Then in two LUTs a bit, as in `tp_bbq_fetch`. Behind a reset X has no operation.
+    logic [3:0][PointerBits-1:0] sources;
+    logic [PointerBits-1:0]      unlisted;
+    logic [1:0]                  by_q;
+    logic                        odd_q, unused_choice;
+    logic                        x_all_used, x_coming;
+    assign x_all_used = all_used_q |
+                        (enqueue & never_used_q == CountBits'(Elements - 1));
+    assign x_coming =
+      p_q.enqueue ? x_all_used & free_next.coming[0][0] : p_record.coming[0][0];
+    assign unused_choice = &{1'b0, on_its_way, stored};
+
+    always_ff @(posedge clk_i) begin
+      by_q[0] <= p_q.enqueue & ~x_coming;
+      by_q[1] <= ~p_q.enqueue | x_coming;
+      odd_q <= (p_q.enqueue & x_all_used) | x_coming;
+    end
+    assign sources = {link, x_record_q.head[0], free_q.head[0], PointerBits'(never_used_q)};
+    assign unlisted = !by_q[0] ? {PointerBits{odd_q}} : odd_q ? sources[1] : sources[0];
+    assign picked =
+      !by_q[1] ? unlisted : (unlisted & sources[3]) | (~unlisted & sources[2]);
+  end else begin : g_no_pick
+    assign picked = '0;
+  end
 
   // `first_head` takes fewer LUTs, but more of them in a row: it is left out where registers around
   // block RAM are wanted for the clock.

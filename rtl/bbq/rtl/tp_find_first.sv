@@ -17,7 +17,7 @@ module tp_find_first #(
     $error("tp_find_first: Width is a power of two from 2 to 64");
   end
 
-  localparam int unsigned Group  = (Width <= 4) ? 2 : (Width <= 16) ? 4 : 8;
+  localparam int unsigned Group  = (Width <= 4) ? 2 : (Width <= 32) ? 4 : 8;
   localparam int unsigned Groups = Width / Group;
 
   logic [Groups-1:0] any, group_first;

@@ -18,11 +18,14 @@ module tp_sdp_ram #(
   /// banks, each with a register of its own inside, and a multiplexer behind these; up to 512
   /// banks. 16384 are those of an ECP5's block RAM with one bit in a word.
   parameter int unsigned BankWords = 16384,
+  /// Whether `we_i` and `waddr_i` come a cycle before their `wdata_i`. Then each bank has a
+  /// register that says whether it is written; its wire goes to all block RAMs of the bank.
+  parameter bit EarlyWrite = 1'b0,
   /// Bits of an address.
   localparam int unsigned AddressBits = (Words > 1) ? $clog2(Words) : 1
 ) (
   input  logic                   clk_i,
-  /// Write `wdata_i` to `waddr_i` at the end of this cycle.
+  /// Write `wdata_i` to `waddr_i` at the end of this cycle, or of the next one if `EarlyWrite`.
   input  logic                   we_i,
   input  logic [AddressBits-1:0] waddr_i,
   input  logic [Bits-1:0]        wdata_i,
@@ -46,29 +49,43 @@ module tp_sdp_ram #(
   localparam bit Divided = OutputRegister && Words > BankWords && Words / BankWords <= 512;
   localparam int unsigned Banks    = Divided ? (Words + BankWords - 1) / BankWords : 1;
   localparam int unsigned OwnWords = (Banks > 1) ? BankWords : Words;
+  localparam int unsigned OwnBits  = (OwnWords > 1) ? unsigned'($clog2(OwnWords)) : 1;
 
-  logic [Banks-1:0]           we;
+  logic [Banks-1:0]           chosen, we;
+  logic [OwnBits-1:0]         write_address;
   logic [Banks-1:0][Bits-1:0] read;
 
+  if (EarlyWrite) begin : g_early
+    logic [Banks-1:0]   we_q;
+    logic [OwnBits-1:0] waddr_q;
+    always_ff @(posedge clk_i) begin
+      we_q <= chosen;
+      waddr_q <= waddr_i[OwnBits-1:0];
+    end
+    assign we = we_q;
+    assign write_address = waddr_q;
+  end else begin : g_prompt
+    assign we = chosen;
+    assign write_address = waddr_i[OwnBits-1:0];
+  end
+
   if (Banks == 1) begin : g_one
-    assign we = we_i;
+    assign chosen = we_i;
     assign rdata_o = read[0];
   end else begin : g_several
     localparam int unsigned HighBits = AddressBits - unsigned'($clog2(BankWords));
     // The bank of what is read, until it comes.
     logic [1:0][HighBits-1:0] bank_q;
     always_ff @(posedge clk_i) bank_q <= {bank_q[0], raddr_i[AddressBits-1-:HighBits]};
-    assign we = Banks'(we_i) << waddr_i[AddressBits-1-:HighBits];
+    assign chosen = Banks'(we_i) << waddr_i[AddressBits-1-:HighBits];
     assign rdata_o = read[bank_q[1]];
   end
 
   for (genvar bank = 0; bank < int'(Banks); bank++) begin : g_bank
-    localparam int unsigned OwnBits = (OwnWords > 1) ? unsigned'($clog2(OwnWords)) : 1;
-
     (* ram_style = "block", no_rw_check *) logic [Bits-1:0] memory [OwnWords];
     logic [OwnBits-1:0] waddr, raddr;
     logic [Bits-1:0]    read_q;
-    assign waddr = waddr_i[OwnBits-1:0];
+    assign waddr = write_address;
     assign raddr = raddr_i[OwnBits-1:0];
 
     always_ff @(posedge clk_i) begin
