@@ -7,7 +7,8 @@
 //! 5. [`metrics`]: distributions and their quantiles.
 //! 6. [`prose`]: words that verdicts share; [`rounded`]: bounds that stay true when they are rounded.
 //! 7. [`dual`]: prices that prove bounds; `programme` (feature `lp`): linear programmes, solved by HiGHS.
-//! 8. [`compress`]: files that are compressed as their names say; [`json`]: errors of documents in our own words.
+//! 8. [`compress`]: files that are compressed as their names say; [`whole_file`]: files that are there once they are whole; [`json`]: errors of documents
+//!    in our own words.
 #![forbid(unsafe_code)]
 
 pub mod cases;
@@ -32,6 +33,7 @@ pub mod report;
 pub mod rounded;
 pub mod schema;
 pub mod study;
+pub mod whole_file;
 
 pub use error::Error;
 pub use numbers::Measured;

@@ -1,12 +1,12 @@
 //! Traces as CSV files, compressed by the ending of their name, written whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tempfile::{Builder, NamedTempFile};
 use trueplane_study::compress::compressed;
+use trueplane_study::whole_file;
 use trueplane_trace::{Request, without_code};
 
 /// Reason why a trace was not written.
@@ -83,40 +83,16 @@ pub fn save_csv(
     stop: &AtomicBool,
 ) -> Result<u64, WriteError> {
     let failed = |source| WriteError::File { path: path.to_owned(), source };
-    // A link is followed, so that the file that it names is replaced and not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let is_special = fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file());
-    if is_special {
-        let mut file = File::options().write(true).open(&target).map_err(failed)?;
-        return compress_csv(requests, &mut file, path, stop);
-    }
-    let mut file = temporary_beside(&target).map_err(failed)?;
-    let rows = compress_csv(requests, file.as_file_mut(), path, stop)?;
-    file.persist(&target).map_err(|error| failed(error.error))?;
+    let (file, begun) = whole_file::begin(path).map_err(failed)?;
+    let rows = compress_csv(requests, file, path, stop)?;
+    begun.finish().map_err(failed)?;
     Ok(rows)
-}
-
-/// A temporary file on the file system of `target`, readable by those who could read any new file.
-fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = Builder::new();
-    builder.prefix(".trueplane-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Less the umask, as for files that are not temporary.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let folder = folder.unwrap_or(Path::new("."));
-    // The error of what comes second names the temporary file, which means nothing to anybody.
-    fs::metadata(folder)?;
-    builder.tempfile_in(folder).map_err(|error| error.kind().into())
 }
 
 /// Writes the rows through the compressor that the ending of `name` asks for, and ends the compressed stream.
 fn compress_csv(
     requests: impl Iterator<Item = Request>,
-    file: &mut File,
+    file: File,
     name: &Path,
     stop: &AtomicBool,
 ) -> Result<u64, WriteError> {
@@ -146,6 +122,7 @@ fn push_decimal(line: &mut Vec<u8>, mut value: u64, separator: u8) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Read;
 
     use trueplane_units::Nanos;

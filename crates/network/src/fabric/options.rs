@@ -235,10 +235,16 @@ impl Options {
     /// Refuses ports that let no packet through, and what would take hours.
     pub(super) fn check(&self, hops: f64) -> Result<(), Error> {
         let has_fifo = self.policies.iter().any(|system| system.properties().scheduler.is_none());
-        let (buffer, _) = self.fifo();
+        let (buffer, mark) = self.fifo();
         if has_fifo && buffer < LARGEST_PACKET {
             return Err(Error::Parameters(format!(
                 "--buffer {buffer}B: expected at least {LARGEST_PACKET}B, the size of a packet"
+            )));
+        }
+        // Such a port would drop before it marks.
+        if self.policies.contains(&SystemName::Dctcp) && mark > buffer {
+            return Err(Error::Parameters(format!(
+                "--mark {mark}B: expected at most the --buffer of {buffer}B, or --policies without dctcp"
             )));
         }
         let in_all_rounds = u64::from(*self.bytes_per_round).saturating_mul(*self.queues);
