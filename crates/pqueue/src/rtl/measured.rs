@@ -103,7 +103,13 @@ impl Row {
             let bits = self.parameter("PriorityBits", 9) + self.parameter("DataBits", 16);
             return u64::from(elements) * u64::from(bits);
         }
-        counts(self.parameter("Width", 8), self.parameter("Levels", 3), elements)
+        let upper = match self.top.as_str() {
+            "tp_bbq_hier" => {
+                counts(self.parameter("UpperWidth", 8), self.parameter("UpperLevels", 2), elements)
+            }
+            _ => 0,
+        };
+        upper + counts(self.parameter("Width", 8), self.parameter("Levels", 3), elements)
     }
 }
 
@@ -165,20 +171,14 @@ pub fn speed(design: &Design) -> Speed {
             rows: vec![row.name.clone()],
         };
     }
-    // Without a row of the same module, those of the BBQ inside.
-    let own = module(design.queue());
-    let top = if rows.iter().any(|row| row.top == own) { own } else { "tp_bbq" };
-    let mut near: Vec<&Row> = rows.iter().filter(|row| row.top == top).collect();
-    let shape = design.circuit().layout().shape();
-    near.sort_by_key(|row| row.distance(design));
-    // A circuit is not faster than a smaller one that is built like it.
-    let is_near = |place: usize, row: &Row| {
-        let stages = row.parameter("MemoryStages", 0) == u32::from(design.circuit().memories().stages);
-        place < 2 || stages && row.bram <= block_rams && row.bram > near[0].bram
+    let own = near(&rows, module(design.queue()), design, block_rams);
+    // A queue around a BBQ is no faster than the BBQ.
+    let inner = match design.queue() {
+        Queue::Bbq | Queue::Pifo => Vec::new(),
+        Queue::Exact | Queue::Window | Queue::Hier => near(&rows, "tp_bbq", design, block_rams),
     };
-    let mut place = 0..;
-    let bases: Vec<&Row> =
-        near.iter().copied().filter(|row| is_near(place.next().unwrap_or(2), row)).collect();
+    let bases: Vec<&Row> = own.into_iter().chain(inner).collect();
+    let shape = design.circuit().layout().shape();
     let clock = bases.iter().map(|row| row.median()).fold(f64::INFINITY, f64::min);
     let upper = design.upper().map(|upper| upper.layout().shape());
     let weight: u64 = match design.queue() {
@@ -195,10 +195,23 @@ pub fn speed(design: &Design) -> Speed {
         clock_hz: hertz(clock),
         fmax_mhz_of_seeds: Vec::new(),
         // In hundreds: it is no better than that.
-        comb: (near[0].comb * weight / near[0].weight()).div_ceil(100) * 100,
+        comb: (bases[0].comb * weight / bases[0].weight()).div_ceil(100) * 100,
         block_rams,
         rows: bases.iter().map(|row| row.name.clone()).collect(),
     }
+}
+
+/// The two rows of a module that are nearest to a design, nearest first, and those that are built like it, with no more block RAMs than it has and with more
+/// than the nearest one: a circuit is not faster than a smaller one.
+fn near<'r>(rows: &'r [Row], top: &str, design: &Design, block_rams: u64) -> Vec<&'r Row> {
+    let mut near: Vec<&Row> = rows.iter().filter(|row| row.top == top).collect();
+    near.sort_by_key(|row| row.distance(design));
+    let (two, others) = near.split_at(near.len().min(2));
+    let is_smaller = |row: &&&Row| {
+        let stages = row.parameter("MemoryStages", 0) == u32::from(design.circuit().memories().stages);
+        stages && row.bram <= block_rams && row.bram > two[0].bram
+    };
+    [two, &others.iter().filter(is_smaller).copied().collect::<Vec<_>>()].concat()
 }
 
 /// A frequency in MHz, in Hz.
@@ -260,7 +273,10 @@ mod tests {
         let near = speed(&design(Queue::Bbq, 8, 3, 1023, Memories::default()));
         assert!(found.comb > near.comb && found.clock_hz <= near.clock_hz, "{found:?}");
         // Two trees are more than one.
-        let tenants = speed(&design(Queue::Hier, 8, 3, 1023, Memories::default()));
-        assert!(!tenants.measured && tenants.comb > near.comb, "{tenants:?}");
+        let tenants = speed(&design(Queue::Hier, 8, 3, 2047, Memories::default()));
+        assert!(!tenants.measured && tenants.comb > found.comb, "{tenants:?}");
+        // A queue around a large tree is no faster than that.
+        let large = |queue| speed(&design(queue, 8, 5, 16_383, Memories::default()));
+        assert!(large(Queue::Exact).clock_hz <= large(Queue::Bbq).clock_hz);
     }
 }
