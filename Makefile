@@ -27,7 +27,7 @@ FUZZ_FLAGS ?=
 LIBRARIES := cache fair limit network offload pqueue proxy sched spray surge
 # What is left out of the first build is in the tests.
 TESTED := --features trueplane/live,trueplane-surge/pcre2
-# Property tests have the same cases in every run, so a test fails only where something has changed. `cargo test` alone draws other cases.
+# Property tests draw the same cases in each run, so that only a change makes one fail. Without `make`, `cargo test` draws others.
 export PROPTEST_RNG_SEED ?= 1
 
 .PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver test-kubernetes oracles fuzz kills fuzz-smoke swarm bench

@@ -24,7 +24,8 @@ module tp_bbq_fetch
   parameter int unsigned WriteDelay = 0,
   /// Of block RAM, cycles from A to P: 2, or 3 with a register behind the memory's own.
   parameter int unsigned ReadCycles = 2,
-  /// Of block RAM, whether addresses are compared two stages before P.
+  /// Of block RAM, whether addresses are compared two stages before P, and whether write enables of
+  /// several banks come a cycle before the word.
   parameter bit Early = 1'b0,
   /// Whether `same_i` says who is the same as whom. If not, it is found out here.
   parameter bit SameGiven = 1'b0,
@@ -143,12 +144,14 @@ module tp_bbq_fetch
       assign read = ram;
     end
 
-    // If there are several banks, their write enables come a cycle before the word.
-    localparam bit          EarlyWrite = Early && Words > 16384;
+    // A write that is due behind a reset is not made: its enable is not let through.
+    localparam int unsigned BankWords  = 16384;
+    localparam bit          EarlyWrite = Early && Words > BankWords;
     localparam int unsigned Writes     = WriteDelay + (EarlyWrite ? 0 : 1);
 
     tp_sdp_ram #(
-      .Words(Words), .Bits(MemoryBits), .OutputRegister(1'b1), .EarlyWrite(EarlyWrite)
+      .Words(Words), .Bits(MemoryBits), .OutputRegister(1'b1), .BankWords(BankWords),
+      .EarlyWrite(EarlyWrite)
     ) i_ram (
       .clk_i,
       .we_i(valid_q[Writes] && (rst_ni || !EarlyWrite)),

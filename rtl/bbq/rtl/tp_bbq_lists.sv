@@ -318,8 +318,8 @@ module tp_bbq_lists
       all_used_q <= never_used_q == CountBits'(Elements - 1);
     end
     if (!rst_ni) begin
-      // No port shows it. With it the median clock of the row with `MemoryStages` was higher, as it
-      // is measured (README.md).
+      // No port shows it. With it the median clock of W = 8, D = 5 with `MemoryStages` was higher
+      // when this was tried.
       if (MemoryStages == 1) free_q.coming <= '0;
       free_count_q <= '0;
       free_length_q <= 2'b01;

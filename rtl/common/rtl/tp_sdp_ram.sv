@@ -18,8 +18,9 @@ module tp_sdp_ram #(
   /// banks, each with a register of its own inside, and a multiplexer behind these; up to 512
   /// banks. 16384 are those of an ECP5's block RAM with one bit in a word.
   parameter int unsigned BankWords = 16384,
-  /// Whether `we_i` and `waddr_i` come a cycle before their `wdata_i`. Then each bank has a
-  /// register that says whether it is written; its wire goes to all block RAMs of the bank.
+  /// Whether `we_i` and `waddr_i` come a cycle before their `wdata_i`, in whose cycle the word is
+  /// written. Then each bank has a register that says whether it is; its wire goes to all block
+  /// RAMs of the bank. No reset takes back a write that has been announced.
   parameter bit EarlyWrite = 1'b0,
   /// Bits of an address.
   localparam int unsigned AddressBits = (Words > 1) ? $clog2(Words) : 1

@@ -72,7 +72,8 @@ pub fn write_csv(
 /// `.xz`; returns how many there were.
 ///
 /// The file appears under its name only when it is complete; until then it lies beside it as a temporary file, which
-/// is removed on every error. What is no regular file, a pipe or a device, is written to directly.
+/// is removed on every error. It has the mode of a file that it replaces, and a link is followed. What is no regular
+/// file, a pipe or a device, is written to directly.
 ///
 /// # Errors
 ///

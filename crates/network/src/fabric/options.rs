@@ -110,7 +110,8 @@ parameters! {
         /// Only for tcp and dctcp: bytes that a FIFO port can hold.
         pub buffer: Option<Positive<Bytes>> =>
             { value: "SIZE", default_words: "120000B, or 146000B with --rank pfabric", heading: PORTS },
-        /// Only with DCTCP senders (dctcp, and all schedulers unless --rank is pfabric): a packet is marked if more than so many bytes wait with it.
+        /// Only with DCTCP senders (dctcp, and all schedulers unless --rank is pfabric): a packet is marked if more than so many bytes wait with it. With dctcp, less
+        /// than --buffer.
         pub mark: Option<Positive<Bytes>> =>
             { value: "SIZE", default_words: "48000B, or 14600B with --rank pfabric", heading: PORTS },
         /// Only for sp-pifo: amount by which it lowers its bounds after an inversion.
@@ -242,9 +243,9 @@ impl Options {
             )));
         }
         // Such a port would drop before it marks.
-        if self.policies.contains(&SystemName::Dctcp) && mark > buffer {
+        if self.policies.contains(&SystemName::Dctcp) && mark >= buffer {
             return Err(Error::Parameters(format!(
-                "--mark {mark}B: expected at most the --buffer of {buffer}B, or --policies without dctcp"
+                "--mark {mark}B: expected less than the --buffer of {buffer}B, or --policies without dctcp"
             )));
         }
         let in_all_rounds = u64::from(*self.bytes_per_round).saturating_mul(*self.queues);

@@ -140,7 +140,8 @@ pub struct Speed {
     pub measured: bool,
     /// Whether the circuit has changed since synthesis ran: since one of the runs, for an estimate.
     pub before: bool,
-    /// Clock in Hz: the median of the seeds; as an estimate, the lowest of the two nearest rows and of all that have no more block RAMs.
+    /// Clock in Hz: the median of the seeds; as an estimate, the lowest of the two nearest rows of the module, and of those that are built like it with no more
+    /// block RAMs; with a BBQ inside, of its rows, too.
     pub clock_hz: u64,
     /// Fmax of each seed in MHz, in their order; of an estimate, none.
     pub fmax_mhz_of_seeds: Vec<f64>,
@@ -172,7 +173,7 @@ pub fn speed(design: &Design) -> Speed {
         };
     }
     let own = near(&rows, module(design.queue()), design, block_rams);
-    // A queue around a BBQ is no faster than the BBQ.
+    // An estimate is never above that of the BBQ inside, whose paths the queue has, too.
     let inner = match design.queue() {
         Queue::Bbq | Queue::Pifo => Vec::new(),
         Queue::Exact | Queue::Window | Queue::Hier => near(&rows, "tp_bbq", design, block_rams),
@@ -275,7 +276,7 @@ mod tests {
         // Two trees are more than one.
         let tenants = speed(&design(Queue::Hier, 8, 3, 2047, Memories::default()));
         assert!(!tenants.measured && tenants.comb > found.comb, "{tenants:?}");
-        // A queue around a large tree is no faster than that.
+        // An estimate is never above that of the tree inside.
         let large = |queue| speed(&design(queue, 8, 5, 16_383, Memories::default()));
         assert!(large(Queue::Exact).clock_hz <= large(Queue::Bbq).clock_hz);
     }

@@ -67,7 +67,7 @@ impl Claims {
         }
     }
 
-    /// Finds the claims in a tree anew, whose tenants are `leaves`. O(n·d·m) for n nodes, a depth of d and m resources.
+    /// Finds the claims in a tree anew, whose tenants are `leaves`. O(n·d·m·log d), and memory of O(n·d·m), for n nodes, a depth of d and m resources.
     pub(super) fn refresh(&mut self, tree: &Tree, root: NodeId, leaves: &[NodeId]) {
         let nodes = tree.nodes_of(root);
         for &node in nodes {
@@ -83,7 +83,8 @@ impl Claims {
             let Some(level) = level(tree, *leaf, needs).filter(|level| *level != root) else { continue };
             for (resource, &needed) in needs.iter().enumerate() {
                 let (mut node, mut taken) = (*leaf, needed);
-                while node != level
+                while taken > 0
+                    && node != level
                     && let Some(parent) = tree.parent(node)
                 {
                     let through = self.through[tree.place(node, resource)].entry(level).or_default();
@@ -114,36 +115,36 @@ impl Claims {
     }
 
     /// Where the resource does not suffice for the tenant and for what others claim, if the tenant had so much more; none if the tenant leaves others what
-    /// they claim. O(d²).
+    /// they claim. O(d³) for a depth of d.
     pub(super) fn short(&self, tree: &Tree, leaf: NodeId, resource: usize, amount: u64) -> Option<Shortage> {
         if amount == 0 || !tree.is_limited(leaf, resource) || tree.is_within(leaf, resource, amount) {
             return None;
         }
         // The tenant rises to the node at which it borrows from nobody, behind the claims below that node. Each node further up, there are more of them.
-        let mut level = tree.parent(leaf);
-        loop {
+        let mut next = tree.parent(leaf);
+        while let Some(level) = next {
             let behind = match self.rise(tree, leaf, resource, amount, level) {
                 Ok(behind) => behind,
-                Err(node) => return Some(Shortage { node, level }),
+                Err(node) => return Some(Shortage { node, level: Some(level) }),
             };
-            let Some(at) = level else { return Some(Shortage { node: tree.root(leaf), level }) };
-            if tree.is_within(at, resource, behind) {
-                let node = first_refusal(tree, at, resource, behind)?;
-                return Some(Shortage { node, level });
+            if tree.is_within(level, resource, behind) {
+                let node = first_refusal(tree, level, resource, behind)?;
+                return Some(Shortage { node, level: Some(level) });
             }
-            level = tree.parent(at);
+            next = tree.parent(level);
         }
+        Some(Shortage { node: tree.root(leaf), level: None })
     }
 
-    /// What `level` would use for the tenant and for all that is claimed below it, or at any node if there is no level. An error is the lowest node that may
-    /// not use that. The tenant's own claim does not count.
+    /// What `level` would use for the tenant and for all that is claimed below it. An error is the lowest node below it that may not use what the tenant and the
+    /// claims would take there. The tenant's own claim does not count.
     fn rise(
         &self,
         tree: &Tree,
         leaf: NodeId,
         resource: usize,
         amount: u64,
-        level: Option<NodeId>,
+        level: NodeId,
     ) -> Result<u64, NodeId> {
         let own = self.claims.get(&leaf);
         let mut own_taken = own.map_or(0, |own| own.needs[resource]);
@@ -152,23 +153,22 @@ impl Claims {
             (leaf, amount, 0u64, self.reserved(tree, leaf, resource));
         loop {
             // Levels are above the node: the highest has the lowest number.
-            let through = &self.through[tree.place(node, resource)];
-            let counted = through.iter().filter(|(at, _)| level.is_none_or(|level| **at > level));
-            let mut before = counted.fold(reserved, |sum, (_, taken)| sum.saturating_add(*taken));
-            if own.is_some_and(|own| own.level < node && level.is_none_or(|level| own.level > level)) {
+            let through = self.through[tree.place(node, resource)].iter().filter(|(at, _)| **at > level);
+            let mut before = through.fold(reserved, |sum, (_, taken)| sum.saturating_add(*taken));
+            if own.is_some_and(|own| own.level < node && own.level > level) {
                 before = before.saturating_sub(own_taken);
             }
             if !tree.may_use(node, resource, amount.saturating_add(before)) {
                 return Err(node);
             }
-            let Some(parent) = tree.parent(node) else { return Ok(amount.saturating_add(before)) };
+            let Some(parent) = tree.parent(node) else { return Err(node) };
             let passed = |before: u64, more: u64| tree.passed(node, resource, before, more);
             let place = tree.place(parent, resource);
             let below =
                 self.below[place].saturating_sub(passed(0, with_own)).saturating_add(passed(0, reserved));
             (amount, own_taken) = (passed(before, amount), passed(0, own_taken));
             node = parent;
-            if level == Some(node) {
+            if node == level {
                 return Ok(below.saturating_add(amount));
             }
             let own = own.filter(|own| own.level == node).map_or(0, |_| own_taken);

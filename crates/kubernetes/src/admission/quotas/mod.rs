@@ -223,7 +223,7 @@ impl Quotas {
         }
     }
 
-    /// Finds out what is claimed in the trees of these tenants. O(n·d·m) for n nodes of these trees.
+    /// Finds out what is claimed in the trees of these tenants. O(n·d·m·log d) for n nodes of these trees.
     pub(super) fn refresh(&mut self, tenants: &BTreeSet<String>) {
         for root in self.roots(tenants) {
             let leaves: Vec<NodeId> = self.families[&root].iter().map(|name| self.leaves[name]).collect();
@@ -232,7 +232,7 @@ impl Quotas {
     }
 
     /// The resource that the tenant would borrow with `needs` and that another one waits for, to which or to whose cohort it belongs, and the name of that
-    /// one. O(d²·m), and O(n·d) for n tenants if there is such a resource.
+    /// one. O(d³·m), and O(n·d) for n tenants if there is such a resource.
     pub(super) fn claimed(&self, tenant: &str, needs: &[u64]) -> Option<(usize, &str)> {
         let &leaf = self.leaves.get(tenant)?;
         let short = |resource: usize| {
