@@ -201,7 +201,8 @@ def fabric(
         `rank` pfabric.
     mark:
         Only with DCTCP senders (dctcp, and all schedulers unless `rank` is pfabric): a packet is marked
-        if more than so many bytes wait with it. Default: 48000B, or 14600B with `rank` pfabric.
+        if more than so many bytes wait with it. With dctcp, less than `buffer`. Default: 48000B, or
+        14600B with `rank` pfabric.
     push_down:
         Only for sp-pifo: amount by which it lowers its bounds after an inversion. One of cost,
         queue-bound, rank, one, queue-bound-text.
