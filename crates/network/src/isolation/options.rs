@@ -148,9 +148,9 @@ impl Options {
             matches!(policy.properties().mechanism, Mechanism::Limiter { marks: true, .. })
         };
         // Such a limiter would drop before it marks.
-        if *self.mark >= *self.burst && self.policies.iter().any(marks) {
+        if *self.mark > *self.burst && self.policies.iter().any(marks) {
             return bad(format!(
-                "--mark {}B: expected less than the --burst of {}B, or only --policies whose limiters do not mark",
+                "--mark {}B: expected at most the --burst of {}B, or only --policies whose limiters do not mark",
                 self.mark.0, self.burst.0
             ));
         }

@@ -176,10 +176,10 @@ fn what_cannot_be_is_refused_in_one_line() {
     assert!(refusal(&[("topology", "fat-tree:3")]).contains("an even number from 2 to 64"));
     let buffer = refusal(&[("buffer", "1000B"), ("policies", "tcp")]);
     assert_eq!(buffer, "--buffer 1000B: expected at least 1500B, the size of a packet");
-    let mark = refusal(&[("mark", "120000B")]);
+    let mark = refusal(&[("mark", "146000B")]);
     assert_eq!(
         mark,
-        "--mark 120000B: expected less than the --buffer of 120000B, or --policies without dctcp"
+        "--mark 146000B: expected less than the --buffer of 146000B, or --policies without dctcp"
     );
     let rounds = refusal(&[("bytes_per_round", "100"), ("policies", "afq")]);
     assert!(rounds.contains("expected at least 1500 bytes in all rounds together"), "{rounds}");

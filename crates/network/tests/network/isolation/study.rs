@@ -176,7 +176,7 @@ fn what_cannot_be_is_refused_in_one_line() {
         (&[("limit", "1Gbps,500Gbps"), ("policies", "nimble")], "expected a rate from 1kbps to 400Gbps"),
         (&[("stagger", "50ms")], "expected more than 50ms, when the last tenant starts"),
         (&[("burst", "1499B")], "expected 1500 bytes or more"),
-        (&[("mark", "1000000B")], "--mark 1000000B: expected less than the --burst of 1000000B"),
+        (&[("mark", "1000001B")], "--mark 1000001B: expected at most the --burst of 1000000B"),
         (&[("buffer", "4499B")], "expected 4500 bytes or more, a packet for each tenant"),
         (&[("probe_interval", "100ns")], "expected probes that take at most half of 100Gbps"),
         (&[("probe_size", "2000B")], "expected 1B to 1460B"),
