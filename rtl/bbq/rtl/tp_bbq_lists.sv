@@ -240,12 +240,12 @@ module tp_bbq_lists
   assign on_its_way = x_q.enqueue ? all_used_q & free_q.coming[0][0] : x_record_q.coming[0][0];
   assign stored = !x_q.enqueue ? x_record_q.head[0] :
                   all_used_q   ? free_q.head[0] : PointerBits'(never_used_q);
-  // With `MemoryStages`, whose block RAMs are far from each other, by a choice made a stage before.
+  // With `MemoryStages` the choice is made a stage earlier: block RAMs are far from each other.
   assign pointer = (MemoryStages == 1) ? picked : on_its_way ? link : stored;
 
   if (MemoryStages == 1) begin : g_pick
-    // Finds out a stage earlier, from what will be in the registers of X, what `on_its_way` says.
-    // Then in two LUTs a bit, as in `tp_bbq_fetch`. Behind a reset X has no operation.
+    // This tells a stage earlier, from what will be in the registers of X, what `on_its_way` says.
+    // Two LUTs a bit then choose, as in `tp_bbq_fetch`. Behind a reset X has no operation.
     logic [3:0][PointerBits-1:0] sources;
     logic [PointerBits-1:0]      unlisted;
     logic [1:0]                  by_q;

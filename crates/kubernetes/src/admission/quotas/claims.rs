@@ -120,7 +120,7 @@ impl Claims {
         if amount == 0 || !tree.is_limited(leaf, resource) || tree.is_within(leaf, resource, amount) {
             return None;
         }
-        // The tenant rises to the node at which it borrows from nobody, behind the claims below that node. Each node further up, there are more of them.
+        // The tenant rises to the node at which it borrows from nobody, behind the claims below that node. The higher the node, the more claims are below it.
         let mut next = tree.parent(leaf);
         while let Some(level) = next {
             let behind = match self.rise(tree, leaf, resource, amount, level) {
