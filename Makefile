@@ -15,6 +15,7 @@
 # make semver    what changed in public interfaces since the commit BASE that breaks their users
 # make fuzz      a minute for every fuzz target
 # make swarm     studies with drawn workloads and parameters, for SWARM_SECONDS (an hour); SWARM_SEED begins elsewhere
+# make stalls    the tests of the HTTP cache and of `fair admit` while all of it stops for seconds at a time, for STALLS runs (3), as root
 # make golden    write anew what is generated or shown: docs/reference, snapshots, the output in README and guides (commit first)
 # CONTRIBUTING.md says how long each takes, and what its parts are.
 SHELL := /bin/bash
@@ -30,7 +31,7 @@ TESTED := --features trueplane/live,trueplane-surge/pcre2
 # Property tests draw the same cases in each run, so that only a change makes one fail. Without `make`, `cargo test` draws others.
 export PROPTEST_RNG_SEED ?= 1
 
-.PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver test-kubernetes oracles fuzz kills fuzz-smoke swarm bench
+.PHONY: build demo install install-build dist wheel setup-dist check golden test test-long test-all setup-build setup-test setup-long lint doc site unit commands pages browser browser-test lp loom rtl instructions instructions-check msrv publishable semver test-kubernetes oracles fuzz kills fuzz-smoke swarm stalls bench
 
 build: setup-build
 	cargo build --release --features live
@@ -200,6 +201,11 @@ fuzz:
 swarm:
 	SWARM_SECONDS=$${SWARM_SECONDS:-3600} SWARM_SEED=$${SWARM_SEED:-$$(date +%s)} \
 		cargo test -p trueplane $(TESTED) --bin trueplane swarm -- --nocapture
+
+# A test that fails here measures time where it should wait, and will fail one day on a busy machine.
+stalls:
+	cargo test -p trueplane-proxy -p trueplane-kubernetes --tests --no-run
+	for run in $$(seq $${STALLS:-3}); do scripts/stalls cargo test -p trueplane-proxy -p trueplane-kubernetes --tests; done
 
 bench:
 	cargo bench --workspace --features trueplane/live --bench '*'

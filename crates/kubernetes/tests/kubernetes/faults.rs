@@ -12,7 +12,7 @@ async fn writes_that_fail_are_tried_again() {
     let server = cluster();
     pods(&server, 0..12);
     server.faults(|faults| faults.patches.extend([409, 500, 429, 503, 0, 409, 504, 0, 422, 500]));
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     drain(&server, 12).await;
     running.stop().await;
 }
@@ -20,7 +20,7 @@ async fn writes_that_fail_are_tried_again() {
 #[tokio::test]
 async fn watches_that_break_miss_nothing() {
     let server = cluster();
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     let breaks = {
         let server = server.clone();
         tokio::spawn(async move {
@@ -41,7 +41,7 @@ async fn watches_that_break_miss_nothing() {
 async fn the_server_may_be_away() {
     let server = cluster();
     pods(&server, 0..8);
-    let running = Running::start(&server, "one");
+    let running = Running::start_briefly(&server, "one");
     until(&server, "the cluster is full", || server.opened().len() == 4).await;
     server.faults(|faults| faults.is_away = true);
     server.cut_watches(true);
@@ -58,7 +58,7 @@ async fn another_pod_of_the_same_name_is_another_one() {
     let server = cluster();
     pods(&server, 0..1);
     server.faults(|faults| faults.patches.extend([500, 500, 500]));
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     tokio::time::sleep(Duration::from_millis(300)).await;
     server.delete("pods", "a", "p000");
     let mut other = super::pod("a", "p000", 4);
@@ -80,7 +80,7 @@ async fn a_state_that_is_damaged_waits_for_somebody() {
             "data": { "version": "7" },
         }),
     );
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     tokio::time::sleep(Duration::from_millis(800)).await;
     assert!(server.opened().is_empty() && !running.task.is_finished());
     server.delete("configmaps", "trueplane", "trueplane-fair");
@@ -96,7 +96,7 @@ async fn a_pod_that_cannot_be_read_stops_nobody() {
     let mut unreadable = super::pod("a", "unreadable", 1);
     unreadable["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("1e99");
     server.put("pods", unreadable);
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     drain(&server, 2).await;
     until(&server, "it is told", || server.told().iter().any(|text| text.contains("1e99"))).await;
     running.stop().await;

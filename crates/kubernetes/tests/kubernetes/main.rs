@@ -27,7 +27,20 @@ struct Running {
 }
 
 impl Running {
-    fn start(server: &Server, identity: &str) -> Self {
+    /// Starts the only process. Its lease does not end while a busy machine stops it for a few seconds.
+    fn start(server: &Server) -> Self {
+        let seconds = Duration::from_secs;
+        let retry = Duration::from_millis(100);
+        Self::with(server, "one", Times { lease: seconds(60), renew: seconds(40), retry })
+    }
+
+    /// Starts a process whose lease ends soon after it no longer runs, or no longer reaches the server.
+    fn start_briefly(server: &Server, identity: &str) -> Self {
+        let millis = Duration::from_millis;
+        Self::with(server, identity, Times { lease: millis(1500), renew: millis(900), retry: millis(100) })
+    }
+
+    fn with(server: &Server, identity: &str, times: Times) -> Self {
         let policy = Policy {
             resources: ResourceNames::new(vec!["cpu".to_owned()]).unwrap(),
             memory: Some(Memory::half_life(Nanos(3_600_000_000_000)).unwrap()),
@@ -39,8 +52,6 @@ impl Running {
             name: "trueplane-fair".to_owned(),
             identity: identity.to_owned(),
         };
-        let millis = Duration::from_millis;
-        let times = Times { lease: millis(1500), renew: millis(900), retry: millis(100) };
         let (stop, stopped) = watch::channel(());
         let log = |line: &str| eprintln!("{line}");
         let task = tokio::spawn(run(server.client(), policy, place, times, None, log, stopped));

@@ -10,7 +10,7 @@ async fn another_process_goes_on_when_one_is_killed() {
     let server = cluster();
     pods(&server, 0..40);
     let mut names = 0..;
-    let mut start = || Running::start(&server, &format!("process {}", names.next().unwrap()));
+    let mut start = || Running::start_briefly(&server, &format!("process {}", names.next().unwrap()));
     let mut leader = start();
     tokio::time::sleep(Duration::from_millis(300)).await;
     let mut other = start();

@@ -49,7 +49,7 @@ async fn quotas_are_kept_and_lent() {
         &json!({ "cohort": "all", "quotas": [{ "resource": "cpu", "nominal": "3", "lendingLimit": 2 }] }),
     );
     (0..4).for_each(|place| server.put("pods", pod("a", &format!("p{place}"), 1)));
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     let told = |part: &'static str| {
         let server = server.clone();
         move || server.told().iter().any(|text| text.contains(part))
@@ -77,7 +77,7 @@ async fn settings_that_cannot_be_used_hold_their_tenant() {
     tenant(&server, "unused", &json!({ "weight": 2 }));
     server.put("pods", pod("a", "p", 1));
     server.put("pods", pod("b", "p", 1));
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     until(&server, "b goes on", || server.opened() == ["b/p"]).await;
     until(&server, "the cycle is told", is_told(&server, "cohorts", "y", "Unusable", "below itself")).await;
     until(&server, "the tenant is told", is_told(&server, "tenants", "a", "CohortUnusable", "the cohort x"))
@@ -122,7 +122,7 @@ async fn a_version_of_the_future_is_told() {
     let server = cluster();
     server.install(&["v2"]);
     server.put("pods", pod("a", "p", 1));
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     until(&server, "it is told", || {
         let is_told = |kind: &str| {
             let text =
@@ -146,7 +146,7 @@ async fn kinds_may_go_and_come_back() {
     server.install(&["v1alpha1"]);
     tenant(&server, "a", &json!({ "hold": true }));
     server.put("pods", pod("a", "p", 1));
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     until(&server, "the hold is told", is_told(&server, "tenants", "a", "OnHold", "on hold")).await;
     assert!(server.opened().is_empty());
     server.install(&[]);

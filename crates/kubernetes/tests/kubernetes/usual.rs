@@ -9,7 +9,7 @@ use super::{Running, Server, cluster, drain, namespace, node, pod, pods, until};
 async fn pods_are_opened_as_far_as_they_fit() {
     let server = cluster();
     pods(&server, 0..10);
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     until(&server, "the cluster is full", || server.opened().len() == 4).await;
     let of_a = server.opened().iter().filter(|name| name.starts_with("a/")).count();
     assert_eq!(of_a, 2, "{:?}", server.opened());
@@ -40,7 +40,7 @@ async fn another_gate_stays_and_jobs_and_groups_go_as_a_whole() {
         "metadata": { "name": "job", "namespace": "a", "labels": { JOB: "true" }, "creationTimestamp": "2026-01-01T00:00:00Z" },
         "spec": { "suspend": true, "parallelism": 2, "template": template },
     }));
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     until(&server, "everything is open", || server.opened().len() == 4).await;
     let gates = &server.get("pods", "a", "two-gates").unwrap()["spec"]["schedulingGates"];
     assert_eq!(*gates, json!([{ "name": "example.com/other" }]));
@@ -63,7 +63,7 @@ async fn what_is_wrong_is_told_and_stops_nobody() {
     let mut nothing = pod("b", "asks-for-nothing", 1);
     nothing["spec"]["containers"] = json!([{}]);
     server.put("pods", nothing);
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     until(&server, "what can run is open", || server.opened().len() == 2).await;
     let told = |part: &'static str| {
         let server = server.clone();
@@ -79,7 +79,7 @@ async fn what_is_wrong_is_told_and_stops_nobody() {
 async fn nodes_and_namespaces_come_and_go() {
     let server = Server::new();
     pods(&server, 0..4);
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     assert!(server.opened().is_empty(), "no tenants and no nodes");
     ["a", "b"].iter().for_each(|name| server.put("namespaces", namespace(name)));
@@ -99,7 +99,7 @@ async fn nodes_and_namespaces_come_and_go() {
 async fn a_set_of_jobs_goes_as_a_whole() {
     let server = cluster();
     server.install_job_sets();
-    let running = Running::start(&server, "one");
+    let running = Running::start(&server);
     pods(&server, 0..2);
     until(&server, "the pods are opened", || server.opened().len() == 2).await;
     let template = json!({ "spec": { "containers": [{ "resources": { "requests": { "cpu": "500m" } } }] } });

@@ -14,6 +14,7 @@ mod stale;
 mod suite;
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -26,6 +27,7 @@ use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use trueplane_proxy::{Proxy, Settings};
 use trueplane_units::Parameters as _;
 
@@ -49,6 +51,7 @@ struct World {
     client: Client<HttpConnector, Full<Bytes>>,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<()>,
+    began: Instant,
 }
 
 /// An answer as the client got it.
@@ -68,6 +71,17 @@ impl Answer {
 
     fn field(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// Seconds.
+    fn age(&self) -> i64 {
+        self.field("age").parse().unwrap()
+    }
+
+    /// Seconds for which the answer is fresh; negative once it is stale.
+    fn ttl(&self) -> i64 {
+        let (_, ttl) = self.field("cache-status").rsplit_once("; ttl=").unwrap();
+        ttl.parse().unwrap()
     }
 
     /// What the cache says that it did.
@@ -92,7 +106,13 @@ impl World {
             serving.serve(listener, async { drop(stopped.await) }).await;
         });
         let client = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
-        Self { origin, proxy, address, client, stop: Some(stop), served }
+        Self { origin, proxy, address, client, stop: Some(stop), served, began: Instant::now() }
+    }
+
+    /// Ages that an answer of this age, in seconds, may have by now. On a busy machine seconds pass between two requests.
+    fn ages(&self, at_first: i64) -> RangeInclusive<i64> {
+        let passed = self.began.elapsed().as_secs();
+        at_first..=at_first + i64::try_from(passed).unwrap()
     }
 
     /// An address at which it is served with TLS, too.

@@ -32,7 +32,8 @@ async fn a_herd_for_what_is_stale_validates_it_once() {
     }))
     .await;
     let world = Arc::new(World::new(origin).await);
-    assert_eq!(world.get("/").await.field("age"), "100");
+    let first = world.get("/").await;
+    assert!(world.ages(100).contains(&first.age()), "{first:?}");
     let herd: Vec<_> = (0..20)
         .map(|_| {
             let world = Arc::clone(&world);
@@ -46,8 +47,8 @@ async fn a_herd_for_what_is_stale_validates_it_once() {
         assert_eq!((answer.status.as_u16(), answer.text(), answer.field("x")), (200, "hello", "2"));
     }
     let hit = world.get("/").await;
-    assert!(hit.is_hit());
-    assert_eq!((hit.field("age"), hit.field("etag"), hit.text()), ("0", "\"a\"", "hello"));
+    assert!(hit.is_hit() && world.ages(0).contains(&hit.age()), "{hit:?}");
+    assert_eq!((hit.field("etag"), hit.text()), ("\"a\"", "hello"));
     assert_eq!(world.origin.fetches(), 2);
 }
 
@@ -58,11 +59,7 @@ async fn what_may_be_stale_is_served_at_once_and_validated_meanwhile() {
     let world = World::new(origin).await;
     world.get("/").await;
     let stale = world.get("/").await;
-    assert!(
-        stale.is_hit() && stale.field("cache-status").ends_with("ttl=-40"),
-        "{}",
-        stale.field("cache-status")
-    );
+    assert!(stale.is_hit() && world.ages(40).contains(&-stale.ttl()), "{stale:?}");
     until(|| world.proxy.stats().fetches == 2).await;
     assert_eq!(world.get("/").await.field("x"), "2");
     assert_eq!(world.origin.fetches(), 2);
