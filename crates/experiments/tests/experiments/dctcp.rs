@@ -14,8 +14,10 @@ use libbpf_rs::{OpenObject, TC_EGRESS, TcHookBuilder};
 use trueplane_experiments::dctcp;
 use trueplane_experiments::dctcp::Dctcp;
 use trueplane_linux::testnet;
-use trueplane_linux::testnet::{Bottleneck, Dumbbell, Iperf, IperfReport, Options, Requirement, check};
+use trueplane_linux::testnet::{Bottleneck, Dumbbell, Iperf, IperfReport, Options, Requirement};
 use trueplane_units::{BitsPerSec, Bytes, Nanos};
+
+use super::{check, in_some_try};
 
 /// The program that marks, `bpf/testmark.bpf.c`.
 mod testmark {
@@ -110,22 +112,24 @@ fn names_that_the_kernel_would_not_take_are_refused() {
 #[test]
 fn a_connection_runs_with_it_through_a_bottleneck() {
     let _alone = testnet::alone();
-    let Some(net) = network() else { return };
-    let control = dctcp::shared().unwrap();
-    let bottleneck =
-        Bottleneck { rate: BitsPerSec(200_000_000), burst: Bytes(20_000), queue: Nanos(20_000_000) };
-    net.router.set_bottleneck(&net.router.toward_sink, bottleneck).unwrap();
-    let run = Iperf::tcp(2).congestion(control.name()).start(&net.tenants[0], &net.sink).unwrap();
-    thread::sleep(Duration::from_millis(500));
-    for host in [&net.tenants[0], &net.sink] {
-        let sockets = host.ns.output(&["ss", "-tin"]).unwrap();
-        assert!(sockets.contains(control.name()), "{sockets}");
-    }
-    let report = run.finish().unwrap();
-    eprintln!("{} with {} retransmits", report.goodput, report.retransmits);
-    assert_eq!(report.congestion.as_deref(), Some(control.name()));
-    // Without marks there is only loss to obey, as Reno does.
-    assert!(report.goodput.0 > 100_000_000, "{report:?}");
+    in_some_try(|| {
+        let Some(net) = network() else { return Ok(()) };
+        let control = dctcp::shared().unwrap();
+        let bottleneck =
+            Bottleneck { rate: BitsPerSec(200_000_000), burst: Bytes(20_000), queue: Nanos(20_000_000) };
+        net.router.set_bottleneck(&net.router.toward_sink, bottleneck).unwrap();
+        let run = Iperf::tcp(2).congestion(control.name()).start(&net.tenants[0], &net.sink).unwrap();
+        thread::sleep(Duration::from_millis(500));
+        let hosts = [&net.tenants[0], &net.sink];
+        let sockets = hosts.map(|host| host.ns.output(&["ss", "-tin"]).unwrap());
+        let report = run.finish().unwrap();
+        eprintln!("{} with {} retransmits", report.goodput, report.retransmits);
+        assert_eq!(report.congestion.as_deref(), Some(control.name()));
+        let all_have_it = sockets.iter().all(|sockets| sockets.contains(control.name()));
+        check(all_have_it, || sockets.join("\n"))?;
+        // Without marks there is only loss to obey, as Reno does.
+        check(report.goodput.0 > 100_000_000, || format!("{report:?}"))
+    });
 }
 
 #[test]
@@ -171,20 +175,21 @@ struct Sender {
 }
 
 impl Sender {
-    fn of(sockets: &str) -> Self {
+    fn of(sockets: &str) -> Result<Self, String> {
         let value = |line: &str, key: &str| {
             line.split_whitespace().find_map(|word| word.strip_prefix(key)?.parse::<u64>().ok()).unwrap_or(0)
         };
         let line = sockets.lines().max_by_key(|line| value(line, "delivered:")).unwrap();
         let delivered = value(line, "delivered:");
-        assert!(delivered > 100, "{sockets}");
-        Self { echoed: value(line, "delivered_ce:") as f64 / delivered as f64, cwnd: value(line, "cwnd:") }
+        check(delivered > 100, || format!("no connection has sent much yet: {sockets}"))?;
+        let echoed = value(line, "delivered_ce:") as f64 / delivered as f64;
+        Ok(Self { echoed, cwnd: value(line, "cwnd:") })
     }
 }
 
 /// A run while one in `one_in` packets is marked, and its sender shortly before the end.
-fn run_marked(one_in: u32) -> Option<(IperfReport, Sender)> {
-    let net = network()?;
+fn run_marked(one_in: u32) -> Result<(IperfReport, Sender), String> {
+    let net = network().unwrap();
     let control = dctcp::shared().unwrap();
     let mut object = MaybeUninit::<OpenObject>::uninit();
     let mut open = testmark::TestmarkSkelBuilder::default().open(&mut object).unwrap();
@@ -207,29 +212,32 @@ fn run_marked(one_in: u32) -> Option<(IperfReport, Sender)> {
     let report = run.finish().unwrap();
     let marked = marker.maps.bss_data.as_ref().unwrap().marked;
     assert_eq!(marked > 0, one_in > 0);
-    Some((report, Sender::of(&sockets)))
+    Ok((report, Sender::of(&sockets)?))
 }
 
 #[test]
 fn marks_are_echoed_one_by_one_and_slow_it_down() {
     let _alone = testnet::alone();
-    if check(&NEEDS).is_err() {
+    if testnet::check(&NEEDS).is_err() {
         // Says so.
         let _ = network();
         return;
     }
-    let runs = [0, 10, 1].map(|one_in| run_marked(one_in).unwrap());
-    for (report, sender) in &runs {
-        let (goodput, lost, share) = (report.goodput, report.retransmits, sender.echoed * 100.0);
-        eprintln!("{goodput} with {share:.2}% echoed, window {}, {lost} retransmits", sender.cwnd);
-    }
-    let [(_, free), (_, some), (_, slow)] = runs;
-    assert_eq!(free.echoed, 0.0);
-    // Plain ECN echoes on until it hears that the window was cut: several times as many.
-    assert!((0.09..0.12).contains(&some.echoed), "{}", some.echoed);
-    assert!(slow.echoed > 0.95, "{}", slow.echoed);
-    // Windows, for goodput depends on what else the machine does. A cut of a twentieth in nearly every round trip that
-    // adds a packet makes twenty; where everything is marked, the least is left.
-    assert!(some.cwnd < 60, "{}", some.cwnd);
-    assert!(slow.cwnd <= 4, "{}", slow.cwnd);
+    in_some_try(|| {
+        let run = |one_in| {
+            let (report, sender) = run_marked(one_in)?;
+            let (goodput, lost, share) = (report.goodput, report.retransmits, sender.echoed * 100.0);
+            eprintln!("{goodput} with {share:.2}% echoed, window {}, {lost} retransmits", sender.cwnd);
+            Ok::<_, String>(sender)
+        };
+        let (free, some, slow) = (run(0)?, run(10)?, run(1)?);
+        check(free.echoed == 0.0, || format!("no packet is marked, and {} are echoed", free.echoed))?;
+        // Plain ECN echoes on until it hears that the window was cut: several times as many.
+        check((0.09..0.12).contains(&some.echoed), || format!("a tenth is marked, {} echoed", some.echoed))?;
+        check(slow.echoed > 0.95, || format!("everything is marked, {} echoed", slow.echoed))?;
+        // Windows, for goodput depends on what else the machine does. A cut of a twentieth in nearly every round trip that
+        // adds a packet makes twenty; where everything is marked, the least is left.
+        check(some.cwnd < 60, || format!("a tenth is marked, the window is {}", some.cwnd))?;
+        check(slow.cwnd <= 4, || format!("everything is marked, the window is {}", slow.cwnd))
+    });
 }

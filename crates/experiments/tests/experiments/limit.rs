@@ -11,11 +11,9 @@ use trueplane_limit::live as limit;
 use trueplane_linux::testnet;
 use trueplane_units::{BitsPerSec, Bytes};
 
-const MS: Duration = Duration::from_millis(1);
+use super::{check, in_some_try};
 
-/// Other work may take the cores away for a while, and with them what an experiment needs to show its effect: it may be
-/// tried so often.
-const TRIES: usize = 3;
+const MS: Duration = Duration::from_millis(1);
 
 /// Runs an experiment alone until what it finds is as expected, or says why not.
 fn try_out<F>(
@@ -27,16 +25,11 @@ fn try_out<F>(
     if testnet::start(experiment.requirements(), || Ok(())).is_none() {
         return;
     }
-    let mut wrong = Vec::new();
-    while wrong.len() < TRIES {
+    in_some_try(|| {
         let found = run().unwrap();
         assert_nothing_left();
-        match expect(&found) {
-            Ok(()) => return,
-            Err(what) => wrong.push(what),
-        }
-    }
-    panic!("{}", wrong.join("\n"));
+        expect(&found)
+    });
 }
 
 /// Pins are named for their devices, and these for their namespaces, which are named for the process.
@@ -46,10 +39,6 @@ fn assert_nothing_left() {
     let left: Vec<_> =
         limit::devices().unwrap().into_iter().filter(|device| is_mine(&device.netns)).collect();
     assert!(left.is_empty(), "{left:?}");
-}
-
-fn check(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(what()) }
 }
 
 #[test]
