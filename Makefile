@@ -15,7 +15,7 @@
 # make semver    what changed in public interfaces since the commit BASE that breaks their users
 # make fuzz      a minute for every fuzz target
 # make swarm     studies with drawn workloads and parameters, for SWARM_SECONDS (an hour); SWARM_SEED begins elsewhere
-# make stalls    the tests of the HTTP cache and of `fair admit` while all of it stops for seconds at a time, for STALLS runs (3), as root
+# make stalls    the tests of the HTTP cache and of `fair admit` while all their processes stop for seconds at a time, in STALLS runs (3), as root
 # make golden    write anew what is generated or shown: docs/reference, snapshots, the output in README and guides (commit first)
 # CONTRIBUTING.md says how long each takes, and what its parts are.
 SHELL := /bin/bash
@@ -205,7 +205,7 @@ swarm:
 # A test that fails here measures time where it should wait, and will fail one day on a busy machine.
 stalls:
 	cargo test -p trueplane-proxy -p trueplane-kubernetes --tests --no-run
-	for run in $$(seq $${STALLS:-3}); do scripts/stalls cargo test -p trueplane-proxy -p trueplane-kubernetes --tests; done
+	for run in $$(seq $${STALLS:-3}); do scripts/stalls cargo test -p trueplane-proxy -p trueplane-kubernetes --tests --no-fail-fast; done
 
 bench:
 	cargo bench --workspace --features trueplane/live --bench '*'

@@ -82,17 +82,18 @@ impl Head {
         hop::end(&mut headers);
         // Each answer says anew how long it is.
         headers.remove(header::CONTENT_LENGTH);
-        if !headers.contains_key(header::DATE)
-            && let Ok(date) = print_date(times.came).parse()
-        {
-            headers.insert(header::DATE, date);
-        }
         let tags: Vec<&[u8]> = headers.get_all(SURROGATE_KEY).iter().map(HeaderValue::as_bytes).collect();
         let tags = tags.join(&b' ');
         headers.remove(SURROGATE_KEY);
         let control = Control::of(&headers, name);
         let freshness = Freshness::of(status, &headers, &control, times);
         let storable = storable(request, status, &headers, &control, &freshness);
+        // After the freshness: a date has whole seconds, and would make it up to one second older. (RFC 9110 §6.6.1)
+        if !headers.contains_key(header::DATE)
+            && let Ok(date) = print_date(times.came).parse()
+        {
+            headers.insert(header::DATE, date);
+        }
         let vary = vary::fields(&headers).unwrap_or_default();
         // How old it is, each answer says anew. Cookies are for the client that asked.
         headers.remove(header::AGE);

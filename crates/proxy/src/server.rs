@@ -356,8 +356,9 @@ async fn serve(
     tls: Option<TlsAcceptor>,
 ) -> Result<(), AnyError> {
     let (patience, mut stopped) = (client.patience, client.stopped.clone());
-    // Nothing that is served begins before something has come.
+    // Nothing that is served begins before something has come. What has come is served, however late this is run.
     tokio::select! {
+        biased;
         _ = stream.readable() => {}
         _ = stopped.changed() => return Ok(()),
         () = tokio::time::sleep(patience) => return Ok(()),

@@ -61,8 +61,9 @@ fn describes_body(name: &HeaderName) -> bool {
 /// What is stored, with the fields of an answer that nothing has changed. (RFC 9111 §3.2)
 pub fn freshened(stored: &HeaderMap, not_modified: &HeaderMap) -> HeaderMap {
     let mut fresh = stored.clone();
-    // These say how old the stored answer was, not how old the new one is.
+    // These say how old the stored answer was. Without a date, the new one is from when it comes. (RFC 9110 §6.6.1)
     fresh.remove(header::AGE);
+    fresh.remove(header::DATE);
     for name in not_modified.keys().filter(|name| !describes_body(name)) {
         fresh.remove(name);
         for value in not_modified.get_all(name) {
@@ -125,6 +126,7 @@ mod tests {
             ("y", "1"),
             ("content-encoding", "br"),
             ("age", "9"),
+            ("date", "Sun, 06 Nov 1994 08:49:37 GMT"),
         ]);
         let fresh =
             freshened(&stored, &map(&[("etag", "W/\"a\""), ("x", "3"), ("content-encoding", "gzip")]));

@@ -381,9 +381,11 @@ async fn delayed_hits_count_with_the_rest_of_the_fetch_that_they_wait_for() {
         let world = Arc::clone(&world);
         tokio::spawn(async move { world.get("/").await })
     };
+    let began = tokio::time::Instant::now();
     let asked: Vec<_> = (0..10).map(ask).collect();
     until(|| world.proxy.stats().delayed_hits == 9).await;
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    // Much longer than between the first of them and the last.
+    tokio::time::sleep((began.elapsed() * 10).max(std::time::Duration::from_millis(50))).await;
     gate.add_permits(1);
     for one in asked {
         in_time(one).await.unwrap();

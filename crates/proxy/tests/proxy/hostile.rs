@@ -246,11 +246,15 @@ async fn a_client_that_never_reads_its_answers_is_left() {
     let mut answers = Vec::new();
     for _ in 0..3 {
         let request = http::Request::get(world.url("/")).body(()).unwrap();
-        let (answer, _) = client.send_request(request, true).unwrap();
+        // The cache may have left already.
+        let Ok((answer, _)) = client.send_request(request, true) else { break };
+        let Ok(answer) = in_time(answer).await else { break };
         // None of it is given back, and so no window opens.
-        answers.push(in_time(answer).await.unwrap());
-        client = in_time(client.ready()).await.unwrap();
+        answers.push(answer);
+        let Ok(ready) = in_time(client.ready()).await else { break };
+        client = ready;
     }
+    assert!(!answers.is_empty());
     let _ = in_time(connection).await;
     until(|| world.proxy.connections() == 0).await;
 }

@@ -86,7 +86,7 @@ async fn a_server_that_is_not_well_gets_no_requests() {
     let sick = Origin::new(|_| vec![with_status("503 Sick", "", "sick")]).await;
     let well = Origin::simple("Cache-Control: no-store", "well").await;
     let both = format!("{},{}", sick.url(), well.url());
-    let parameters = [("origin", both.as_str()), ("health_path", "/health"), ("health_interval", "50ms")];
+    let parameters = [("origin", both.as_str()), ("health_path", "/health"), ("health_interval", "1s")];
     let world = World::with(well, in_front_of(&sick, &parameters)).await;
     // A second question comes after the answer to the first one.
     until(|| sick.fetches() > 1 && world.origin.fetches() > 1).await;

@@ -8,7 +8,7 @@ use super::World;
 use super::origin::{Origin, Seen, Step, whole, with_status};
 use super::until;
 
-/// The answer is 59 seconds old when it comes, and fresh for so many seconds. Later turns do what `later` says.
+/// The answer is 100 seconds old when it comes, and fresh for so many seconds. Later turns do what `later` says.
 fn aged(
     control: &'static str,
     later: impl Fn(&Seen) -> Vec<Step> + Send + Sync + 'static,
@@ -49,6 +49,25 @@ async fn a_herd_for_what_is_stale_validates_it_once() {
     let hit = world.get("/").await;
     assert!(hit.is_hit() && world.ages(0).contains(&hit.age()), "{hit:?}");
     assert_eq!((hit.field("etag"), hit.text()), ("\"a\"", "hello"));
+    assert_eq!(world.origin.fetches(), 2);
+}
+
+/// Of two answers, the first says when it was made. The second does not: it is from when it comes.
+#[tokio::test]
+async fn what_is_validated_without_a_date_is_fresh_again() {
+    let origin = Origin::new(|seen| match seen.turn {
+        0 => {
+            let fields = "Date: Sun, 06 Nov 1994 08:49:37 GMT\nETag: \"a\"\nCache-Control: max-age=60";
+            vec![whole(fields, "hello")]
+        }
+        _ => vec![Step::Send(NOT_MODIFIED.into())],
+    })
+    .await;
+    let world = World::new(origin).await;
+    assert!(world.get("/").await.age() > 60);
+    assert_eq!(world.get("/").await.field("x"), "2");
+    let hit = world.get("/").await;
+    assert!(hit.is_hit() && world.ages(0).contains(&hit.age()), "{hit:?}");
     assert_eq!(world.origin.fetches(), 2);
 }
 
@@ -121,13 +140,22 @@ async fn while_the_origin_is_gone_what_is_stale_is_served_where_it_may_be() {
 #[tokio::test]
 async fn what_all_could_have_is_served_while_the_origin_is_gone_though_it_does_not_say_so() {
     for (control, status) in [("max-age=60", 200), ("s-maxage=60", 504)] {
-        let origin = Origin::new(move |seen| match seen.turn {
-            0 => vec![whole(&format!("Age: 59\nCache-Control: {control}"), "hello")],
-            _ => vec![Step::Close],
-        })
-        .await;
-        let world = World::new(origin).await;
-        assert!(world.get("/").await.is_whole);
+        let fresh = async || {
+            let origin = Origin::new(move |seen| match seen.turn {
+                0 => vec![whole(&format!("Age: 59\nCache-Control: {control}"), "hello")],
+                _ => vec![Step::Close],
+            })
+            .await;
+            let world = World::new(origin).await;
+            let first = world.get("/").await;
+            assert!(first.is_whole);
+            (world, first.ttl() > 0)
+        };
+        let (mut world, mut is_fresh) = fresh().await;
+        // A second has passed before it came.
+        while !is_fresh {
+            (world, is_fresh) = fresh().await;
+        }
         // It is fresh for one more second at most.
         let mut answer = world.get("/").await;
         while answer.is_hit() {
