@@ -88,7 +88,8 @@ impl Head {
         let control = Control::of(&headers, name);
         let freshness = Freshness::of(status, &headers, &control, times);
         let storable = storable(request, status, &headers, &control, &freshness);
-        // After the freshness: a date has whole seconds, and would make it up to one second older. (RFC 9110 §6.6.1)
+        // A cache adds a date where there is none. (RFC 9110 §6.6.1) It has whole seconds: had the freshness counted it, the response would seem up to
+        // one second older than it is.
         if !headers.contains_key(header::DATE)
             && let Ok(date) = print_date(times.came).parse()
         {
@@ -233,4 +234,20 @@ pub(crate) fn weight(name: &[u8], object: &Object) -> u64 {
         });
         weights.fold(name.len() as u64 + OVERHEAD, u64::saturating_add)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::fields::map;
+
+    #[test]
+    fn a_date_that_is_added_makes_nothing_older() {
+        let came = Nanos(1_900_000_000);
+        let headers = map(&[("cache-control", "max-age=60")]);
+        let times = Times { asked: came, came };
+        let head = Head::new(&HeaderMap::new(), StatusCode::OK, headers, None, times, "trueplane");
+        assert_eq!(head.headers[header::DATE], "Thu, 01 Jan 1970 00:00:01 GMT");
+        assert_eq!(head.freshness.age(came), Nanos(0));
+    }
 }

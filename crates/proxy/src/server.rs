@@ -356,7 +356,7 @@ async fn serve(
     tls: Option<TlsAcceptor>,
 ) -> Result<(), AnyError> {
     let (patience, mut stopped) = (client.patience, client.stopped.clone());
-    // Nothing that is served begins before something has come. What has come is served, however late this is run.
+    // Nothing that is served begins before something has come. If something has come and the time is over, too, it is served.
     tokio::select! {
         biased;
         _ = stream.readable() => {}

@@ -5,8 +5,7 @@ mod dctcp;
 mod limit;
 mod spray;
 
-/// Other work may take the cores away for a while, and with them what an experiment needs to show its effect: it may be
-/// tried so often.
+/// An experiment may be tried so often: other work may take the cores away, and then it does not show its effect.
 const TRIES: usize = 3;
 
 /// Tries until what is found is as expected. Fails with what was wrong each time if it never is.

@@ -73,7 +73,7 @@ impl Answer {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// Seconds.
+    /// The field `Age`, in seconds.
     fn age(&self) -> i64 {
         self.field("age").parse().unwrap()
     }
